@@ -31,7 +31,6 @@ from tqdm import tqdm
 from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from benchmarks.style import BLUE, ORANGE, WIDTH, legible
 from skdpmic import mic_e
-from skdpmic._utils.jit import only_kernels
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mic.statistic import default_B, default_c
@@ -116,7 +115,6 @@ def seconds(function, *arguments):
     return time.perf_counter() - start
 
 
-@only_kernels()
 def times(n, rounds):
     """Milliseconds per feature: name -> array of shape (rounds,)."""
     X, y, codes = data(n, FEATURES[n])

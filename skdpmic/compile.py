@@ -13,7 +13,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from skdpmic._utils.jit import KERNELS, only_kernels
+from skdpmic._utils.jit import KERNELS
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.selection.scoring import DPMICScorer
 from skdpmic.statistics.mic.characteristic import characteristic_matrix
@@ -33,7 +33,7 @@ def call_every_kernel():
         for statistic in STATISTICS:
             with contextlib.suppress(ValueError, AttributeError):  # too many classes, or no p-values
                 DPMICScorer(statistic=statistic, epsilon=1, **public, **target).fit(X, y).p_values(n_resamples=9)
-        weighted = DPMICScorer(statistic="mtv_r", epsilon=1, max_weight=1, **public, **target)
+        weighted = DPMICScorer(statistic="mtv_r", B=500, epsilon=1, max_weight=1, **public, **target)
         weighted.fit(X, y, sample_weight=np.ones(60))
         DPMICScorer(epsilon=1, mechanism="geometric", bounds=(0, 1), **target).fit(X[:, :1], y)
         sketch = RangeGridSketch(n_features=3, B=20, **public, **target)
@@ -49,7 +49,7 @@ def main():
         return _failed("nothing is compiled if the environment variable NUMBA_DISABLE_JIT is set.")
     start = time.perf_counter()
     asked_for = numba.config.CACHE_DIR
-    with warnings.catch_warnings(), only_kernels():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kendall(np.array([1, 3]), np.array([1, 3]))  # one kernel shows whether a folder can be written
         if _is_kept({kernel.folder for kernel in KERNELS if kernel.is_compiled or kernel.is_read}, asked_for):

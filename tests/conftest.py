@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from skdpmic._utils.jit import only_kernels
 from tests import skips
 from tests.folding import cover
 from tests.processes import PACKAGE, YEAR_2000
@@ -49,13 +48,6 @@ def paper_data():
     if not (folder / "Spellman.csv").exists():
         pytest.skip("the data of the paper are absent and may not be redistributed")
     return folder
-
-
-@pytest.fixture(scope="session", autouse=True)
-def kernels():
-    """Use kernels for little work, too, so that small tables test them; tests of NumPy twins opt out."""
-    with only_kernels():
-        yield
 
 
 @pytest.fixture

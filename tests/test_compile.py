@@ -13,10 +13,7 @@ import numpy as np
 from skdpmic import DPMICScorer, PrivateSelectKBest, mic_e
 from skdpmic.causal import PrivatePC
 from skdpmic._utils.jit import KERNELS
-from skdpmic._utils.jit import only_kernels
 from skdpmic.statistics.registry import STATISTICS
-forced = only_kernels()
-forced.__enter__()
 X = np.random.default_rng(1).random((200, 3))
 """
 FITS = """

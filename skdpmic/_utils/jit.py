@@ -8,6 +8,7 @@ function that calls it, so kernels call only *leaves*: small functions that call
 import contextlib
 import hashlib
 import threading
+from contextvars import ContextVar
 from functools import cache, update_wrapper
 from pathlib import Path
 
@@ -130,39 +131,24 @@ def _warn_once():
 _DIGEST = _digest()
 
 
-_NANOSECONDS_PER_CALL = 1000  # of numpy, however little it does
-
-
-class Allowance:
-    """Time that a process may spend in numpy instead of a kernel.
-
-    Parameters
-    ----------
-    seconds : float
-    """
-
-    is_off = False
-
-    def __init__(self, seconds):
-        self._nanoseconds = int(seconds * 1e9)
-
-    def covers(self, n_calls, nanoseconds):
-        """Whether numpy should do a job of about this many calls and this length beside them.
-
-        Both are estimated from shapes, which are public.
-        """
-        nanoseconds += n_calls * _NANOSECONDS_PER_CALL
-        if self.is_off or nanoseconds > self._nanoseconds:
-            return False
-        self._nanoseconds -= nanoseconds
-        return True
+_USES_NUMPY: ContextVar[bool] = ContextVar("uses_numpy", default=False)
 
 
 @contextlib.contextmanager
-def only_kernels():
-    """Use kernels only, never their numpy twins, within this context."""
-    before, Allowance.is_off = Allowance.is_off, True
+def in_numpy(is_little):
+    """Within this context, numpy replaces kernels that have a twin in numpy, if there is little work.
+
+    Both give the same results. Compiling takes seconds, so numpy is faster for a small table that is scored once.
+    Whether there is little work must follow from the shapes of the arguments: then the same call takes the same path,
+    whatever the process did before.
+    """
+    before = _USES_NUMPY.set(is_little)
     try:
         yield
     finally:
-        Allowance.is_off = before
+        _USES_NUMPY.reset(before)
+
+
+def uses_numpy():
+    """Whether numpy replaces kernels."""
+    return _USES_NUMPY.get()

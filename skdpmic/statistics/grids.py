@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import is_number
-from skdpmic._utils.jit import Allowance, jit
+from skdpmic._utils.jit import in_numpy, jit, uses_numpy
 from skdpmic._utils.texts import quoted
 
 # --- Limits of B and c (``benchmarks/results/defaults.md``) -----------------------------------------------------------
@@ -111,7 +111,7 @@ def _with(n, n_classes):
 
 # --- Equipartitions of a range, and their common refinement -----------------------------------------------------------
 
-_IN_NUMPY = Allowance(0.03)
+_FEW = 2**17  # values of one column, for which numpy takes milliseconds, and compiling a second
 
 
 class Partitions(NamedTuple):
@@ -203,7 +203,7 @@ def locate_each(columns, ranges, guarded, bounds):
     n_missing : int64 ndarray of shape (n_columns,)
     """
     columns = np.ascontiguousarray(columns, dtype=np.float64).view()
-    if _IN_NUMPY.covers(20 * len(columns), 50 * columns.size):
+    if uses_numpy():
         return _locate_in_numpy(columns, ranges, guarded)
     columns.flags.writeable = False  # like pandas columns, for which numba would otherwise compile again
     n_edges = guarded.shape[1] - 1
@@ -272,7 +272,8 @@ def equal_parts(values, bounds, n_parts):
 
 def parts_and_missing(values, bounds, n_parts):
     """The part of each value, and the number of missing values (NaN), which are in the part after the last one."""
-    parts, n_missing = parts_of_each([values], [tuple(bounds)], n_parts)
+    with in_numpy(len(values) <= _FEW):
+        parts, n_missing = parts_of_each([values], [tuple(bounds)], n_parts)
     return parts[0], n_missing[0]
 
 

@@ -6,6 +6,7 @@ measure derives from the very objects that score, and from nothing that they do 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
@@ -130,6 +131,10 @@ class Measure(ABC):
         None if these are not known, or the target has no classes.
         """
         return None
+
+    def in_numpy_if_little(self, n_samples, n_features):
+        """The context for scoring a table of this shape: without kernels, if compiling them takes longer than numpy."""
+        return nullcontext()
 
     @abstractmethod
     def scorer(self, target, random_bytes):

@@ -612,10 +612,11 @@ def _simulated(measure, domain, n, shares):
     n_drawn = min(n, _MOST_SAMPLES)
     random = np.random.RandomState(0)
     scores = []
-    for _ in range(_DRAWS):
-        target = _drawn_target(measure.n_classes, shares, n_drawn, random)
-        scorer = measure.with_shares_of(target).scorer(target, None)
-        scores.append(scorer.score(_feature(domain, n_drawn, random), domain))
+    with measure.in_numpy_if_little(n_drawn, _DRAWS):
+        for _ in range(_DRAWS):
+            target = _drawn_target(measure.n_classes, shares, n_drawn, random)
+            scorer = measure.with_shares_of(target).scorer(target, None)
+            scores.append(scorer.score(_feature(domain, n_drawn, random), domain))
     return float(np.mean(scores)) * (n_drawn / n) ** measure.chance_rate
 
 

@@ -5,8 +5,7 @@ kind of target, it returns a *measure*: all grids are then fixed, and so is the 
 provides the functions that score features, from records or from counts. All of these contain public numbers only.
 
 To add a statistic, implement it and its measure, with the methods of `Statistic` and `Measure` in ``measure.py``, in a
-new folder, and add it here. Everything else uses this registry. A statistic that only scores single pairs, like `MicE`
-and `KendallWithinStrata`, only needs `steps` and `scorer`.
+new folder, and add it here. Everything else uses this registry.
 """
 
 from collections import ChainMap

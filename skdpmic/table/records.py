@@ -276,8 +276,9 @@ class TableRecords(NamedTuple):
 
     def scores(self, measure, n_jobs, random_bytes, left_out=()):
         """Noise-free scores of shape (n_features,), without those left out."""
-        scorer = measure.scorer(self.target, random_bytes)
-        return np.array(self.map_features(scorer.score, n_jobs, left_out, getattr(scorer, "score_block", None)))
+        with measure.in_numpy_if_little(self.n_samples, self.n_features):
+            scorer = measure.scorer(self.target, random_bytes)
+            return np.array(self.map_features(scorer.score, n_jobs, left_out, getattr(scorer, "score_block", None)))
 
     def scores_beside(self, j, measure, left_out, n_jobs):
         """Scores of features together with feature j by a measure, in order, without those left out."""

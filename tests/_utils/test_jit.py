@@ -194,7 +194,6 @@ import skdpmic
 for module in pkgutil.walk_packages(skdpmic.__path__, "skdpmic."):
     importlib.import_module(module.name)
 from skdpmic import *
-from skdpmic._utils.jit import only_kernels
 from skdpmic.compile import call_every_kernel
 from skdpmic.counting import RangeGridSketch
 from skdpmic.statistics.registry import STATISTICS
@@ -205,8 +204,6 @@ def number_of_signatures():
     assert len(functions) > 20
     return {function.__name__: len(function.signatures) for function in functions}
 
-forced = only_kernels()
-forced.__enter__()
 call_every_kernel()
 print([name for name, number in number_of_signatures().items() if number != 1])
 

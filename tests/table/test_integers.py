@@ -81,7 +81,6 @@ _FIT = """
 import resource, warnings
 import numpy as np
 from skdpmic import DPMICSelector, PrivateSelectKBest
-from skdpmic._utils.jit import only_kernels
 
 warnings.simplefilter("ignore")
 X, y = np.zeros((1000, 50_000), dtype=np.int8), np.arange(1000) % 2
@@ -89,8 +88,7 @@ X[::2] = 1
 public = {"bounds": (0, 2), "classes": [0, 1]}
 before = 0
 for estimator in (PrivateSelectKBest(10, **public), DPMICSelector(**public)):
-    with only_kernels():
-        estimator.fit(X[:, :50].copy(), y)
+    estimator.fit(X[:, :100].copy(), y)
     before = max(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     estimator.fit(X, y)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / 50_000)

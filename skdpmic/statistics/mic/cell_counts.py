@@ -281,6 +281,49 @@ def count(free, fixed, numbers, tables):
     return tables
 
 
+# --- Counts that can be added -------------------------------------------------------------------------------------
+
+
+def counts_of(free, fixed, numbers):
+    """Records in each cell of the tables of the groups with these numbers, by row of the fixed column: flat uint32."""
+    below, counts, start = count(free, fixed, numbers, empty_tables(free, fixed)).below, [], 0
+    n_corners = np.stack([free.free.n_corners, fixed.fixed.n_corners], axis=1)[numbers]
+    for width, height in n_corners.tolist():
+        table = below[start : start + width * height].reshape(width, height)
+        counts.append(np.diff(np.diff(table, axis=0), axis=1).T.ravel())
+        start += width * height
+    return np.concatenate(counts)
+
+
+def tables_of_counts(counts, ways, groups):
+    """The tables that `count` makes from records, with the rows of their grids, from the counts of all groups.
+
+    Parameters
+    ----------
+    counts : uint32 ndarray
+        Counts of each way, one after the other.
+    ways : iterable of pairs of PlacedColumn
+        A column to be merged and a fixed one, without records.
+    groups : GroupsByMissing
+    """
+    start = 0
+    for free, fixed in ways:
+        n_corners = np.stack([free.free.n_corners, fixed.fixed.n_corners], axis=1)
+        below = []
+        for n_parts, n_rows in (n_corners - 1).tolist():
+            table = counts[start : start + n_parts * n_rows].reshape(n_rows, n_parts).T
+            below.append(np.pad(table, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1).ravel())
+            start += n_parts * n_rows
+        ends = n_corners.prod(axis=1).cumsum()
+        places = np.stack([np.append(0, ends[:-1]), n_corners[:, 1]], axis=1)
+        starts = free.free.starts, fixed.fixed.starts
+        tables = Tables(np.concatenate(below).astype(np.uint32), places.astype(np.uint64), *starts)
+        of_way = groups.of(free, fixed)
+        yield tables, of_way.grids.rows
+        if free.is_incomplete:
+            yield missing_first(tables, of_way.numbers, free.free.n_corners), of_way.grids.rows
+
+
 def missing_first(tables, numbers, n_corners):
     """The tables of some groups, with the last cell of the axis to be merged moved to the front, in place.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.jit import Allowance, jit, leaf
+from skdpmic._utils.jit import jit, leaf, uses_numpy
 from skdpmic.statistics.grids import equal_parts, parts_of_each
 from skdpmic.statistics.mtv.family import UNITS
 from skdpmic.table.domains import Nominal
@@ -80,13 +80,10 @@ class TargetCounts:
         return counts.reshape(self._family.n_columns, -1).sum(axis=1, dtype=np.int64)
 
 
-_IN_NUMPY = Allowance(0.03)
-
-
 def tables_of(placed, n_columns, parts, n_parts):
     """Counts of records by the feature, and their columns and parts: uint32 (n_features, n_columns, n_parts)."""
     counts = np.zeros((len(parts), n_columns * n_parts), dtype=np.uint32)
-    if _IN_NUMPY.covers(10 * len(parts), 8 * parts.size + 4 * counts.size):
+    if uses_numpy():
         _add_in_numpy(counts, *placed, parts, n_parts)
     elif placed.weights is None:
         add_records(counts, placed.columns, parts, n_parts)
@@ -155,11 +152,7 @@ class CountsScorer:
         self._cuts = family.cuts, family.cuts.with_missing_first(family.n_master)
         self._most_cost = max((family.most_cost(side) for side in self._bisections), default=0)
         self._of_bisections = self._constants_of_bisections(self._most)
-        self._others = [
-            (side, np.array(side.groups), _known_shares(side), np.arange(family.cuts.other + 1))
-            for side in family.sides
-            if side.n_groups > 2
-        ]
+        self._apart = [(side, _known_shares(side)) for side in family.sides if side.n_groups > 2]
 
     def _by_chance(self, weight, size):
         return self._family.penalty * np.sqrt(weight * (size - 1) / self._n)
@@ -241,12 +234,12 @@ class CountsScorer:
             lines = self._groups, self._margins, self._most_cost, least
             lengths = longest_on_lines(counts, n_used, points, cuts, *lines)
             largest = np.maximum(largest, (lengths * per_length - offsets).max(axis=(1, 2)))
-        for side, groups, margins, cost in self._others:
+        for side, margins in self._apart:
             per_length, nu = self._per_length(side, 2, total), self._family.normaliser(side, 2)
-            offsets = self.offsets(side, cost) / nu
+            offsets = self.offsets(side, np.arange(cuts.other + 1)) / nu
             for f, n in enumerate((n_used + 1).tolist()):
-                of_feature = counts[f, : len(groups) * n + n].reshape(-1, n)
-                lengths = longest_of_one_cut(walk_against(of_feature, groups, margins), points[f], cuts)
+                of_feature = counts[f, : len(margins) * n + n].reshape(-1, n)
+                lengths = longest_of_one_cut(walk_of_columns(of_feature, margins), points[f], cuts)
                 largest[f] = max(largest[f], (lengths * per_length - offsets).max())
         return np.minimum(largest, 1.0)
 
@@ -262,10 +255,9 @@ class CountsScorer:
             lengths = 2 * np.abs(_steps(self._groups @ table, *self._margins.T, of_code)).sum(axis=1)
             offsets = (self._offset_of_labels(n_labels, self._sizes) + self._errors) / self._normalisers
             largest = max(largest, float((lengths * self._constants(total)[0][:, 0] - offsets).max()))
-        for side, groups, margins, _ in self._others:
-            apart = np.array([table[groups == group].sum(axis=0) for group in range(side.n_groups)])
-            of_two = [np.c_[apart[:, 0], apart[:, 1:].sum(axis=1)]] if n_labels == 2 else []
-            for rows in (apart, *of_two):
+        for side, margins in self._apart:
+            of_two = [np.c_[table[:, 0], table[:, 1:].sum(axis=1)]] if n_labels == 2 else []
+            for rows in (table, *of_two):
                 length = np.abs(_steps(rows, margins, margins.sum(), rows.sum(axis=0))).sum()
                 k = rows.shape[1]
                 offset = self.offset_of_labels(n_labels, side) / self._family.normaliser(side, k)
@@ -340,9 +332,6 @@ class TargetScorer:
         return [scores[j] for j in range(len(domains))]
 
 
-# Time allowed in numpy before each kernel is used: enough for a few dozen features. Compiling the last takes longer.
-_RUN, _WALK, _LINES = Allowance(0.1), Allowance(0.03), Allowance(1.0)
-
 MOST_RECORDS = 2**31 - 1  # a path is at most 2 u n long with u <= n; this must stay below 2**63
 
 
@@ -368,7 +357,7 @@ def running_counts(tables, edges=()):
     counts = np.empty((n_features, (n_columns + 1) * (n_master + 1)), dtype=np.int64)
     n_used, points = np.zeros(n_features, dtype=np.int64), np.zeros((n_features, len(edges)), dtype=np.int64)
     edges = np.array(edges, dtype=np.int64)
-    if _RUN.covers(30 * n_features, 8 * tables.size):
+    if uses_numpy():
         _run_in_numpy(tables, edges, counts, n_used, points)
     else:
         buffers = np.empty(n_master, dtype=np.int64), np.empty(n_master, dtype=np.uint64)
@@ -419,43 +408,22 @@ def _run(tables, edges, in_part, parts, counts, n_used, points):
                 of_all[t + np.uint64(1)] += so_far
 
 
-def walk_against(counts, groups, margins):
-    """The walk against groups of columns: int64 (n_groups, n_used + 1).
+def walk_of_columns(counts, margins):
+    """The walk against all columns: int64 (n_columns, n_used + 1).
 
     Parameters
     ----------
     counts : ndarray of shape (n_columns + 1, n_used + 1)
         Counts of one feature from :func:`running_counts`.
-    groups : ndarray of shape (n_columns,)
-        The group of each column.
-    margins : ndarray of shape (n_groups,)
-        The share of each group, as integers relative to their sum; zeros for the shares of the table.
+    margins : ndarray of shape (n_columns,)
+        The share of each column, as integers relative to their sum; zeros for the shares of the table.
     """
-    walk = np.zeros((len(margins), counts.shape[1]), dtype=np.int64)
-    fill = _walk_in_numpy if _WALK.covers(25 + 6 * len(margins), 4 * counts.size) else _walk
-    fill(counts, groups, margins, walk)
+    unit = margins.sum()
+    if unit == 0:
+        margins, unit = counts[:-1, -1], counts[-1, -1]
+    walk = unit * counts[:-1]
+    walk -= np.multiply.outer(margins, counts[-1])
     return walk
-
-
-def _walk_in_numpy(counts, groups, margins, walk):
-    """The walk against groups of columns."""
-    in_group = np.array([counts[:-1][groups == j].sum(axis=0) for j in range(len(margins))])
-    margins, unit = (margins, margins.sum()) if margins.any() else (in_group[:, -1], counts[-1, -1])
-    walk[:] = unit * in_group - np.outer(margins, counts[-1])
-
-
-@jit
-def _walk(counts, groups, margins, walk):
-    n_columns, n_steps = len(groups), counts.shape[1]
-    for j in range(n_columns):
-        for t in range(n_steps):
-            walk[groups[j], t] += counts[j, t]
-    unit, of_table = margins.sum(), margins.sum() == 0
-    for j in range(len(margins)):
-        margin = walk[j, -1] if of_table else margins[j]
-        scale = counts[n_columns, -1] if of_table else unit
-        for t in range(n_steps):
-            walk[j, t] = scale * walk[j, t] - counts[n_columns, t] * margin
 
 
 def longest_of_one_cut(walk, points, cuts):
@@ -502,8 +470,7 @@ def longest_on_lines(counts, n_used, points, cuts, bisections, margins, most, le
     """
     lengths = np.zeros((len(counts), len(bisections), most + 1), dtype=np.int64)
     of_cuts = points, np.array(cuts.costs, dtype=np.int64), cuts.other
-    n_calls = (16 + 8 * len(cuts.costs)) * (most + 1) * len(counts)
-    if _LINES.covers(n_calls, 16 * len(bisections) * most * counts.size // (bisections.shape[1] + 1)):
+    if uses_numpy():
         _lines_in_numpy(counts, n_used, *of_cuts, bisections, margins, lengths)
         return lengths
     of_line = np.empty((3, int(n_used.max(initial=0)) + 2), dtype=np.int64)  # and room after the end of a line

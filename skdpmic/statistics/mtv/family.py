@@ -35,7 +35,8 @@ class Side(NamedTuple):
     Parameters
     ----------
     groups : tuple of int
-        Group of each column, from 0 to l - 1, l >= 2. The columns of a group need not be neighbours.
+        Group of each column, from 0 to l - 1: two groups, whose columns need not be neighbours; or, for l > 2, one
+        group for each column.
     k_max : int, at least 2
         Maximum number of parts that the feature is merged into, with cuts of the largest cost. With more than two
         groups it is merged into two parts in any case.

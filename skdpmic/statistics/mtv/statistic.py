@@ -9,6 +9,7 @@ from math import fsum
 import numpy as np
 from scipy.special import logsumexp
 
+from skdpmic._utils.jit import in_numpy
 from skdpmic._utils.texts import quoted
 from skdpmic.statistics.grids import parts_of_each
 from skdpmic.statistics.largest_scores import largest_mtv_r
@@ -44,6 +45,10 @@ from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import USUAL_MEAN, WEIGHT_UNITS
 
 _MOST_CLASSES = 4  # docs/theory/learnt_margin.md
+
+# What numpy does in a fifth of a second, for 24 features with the defaults; compiling takes three seconds.
+_LITTLE_WORK, _STEPS_PER_CALL = 2**24, 3000  # along lines; what all calls for one cost take besides
+_FEW_VALUES = 600_000
 
 
 class MtvR(Statistic):
@@ -212,6 +217,12 @@ class MtvRGrids(Measure):
         any_shares = self.target_shares.with_equal_shares()  # the bound does not depend on the released shares
         family = replace(self, target_shares=any_shares)._family
         return BoundedLaw(mtv_r_bound(n, n_labels, family.of_even_sizes() if self.n_classes else family))
+
+    def in_numpy_if_little(self, n_samples, n_features):
+        """The context for scoring a table of this shape: without kernels, if compiling them takes longer than numpy."""
+        family = self._family
+        n_steps = family.cuts.other * (self.B // 2) * (len(family.sides) * family.n_master + _STEPS_PER_CALL)
+        return in_numpy(n_features * n_steps <= _LITTLE_WORK and n_features * n_samples <= _FEW_VALUES)
 
     def scorer(self, target, random_bytes):
         """The object that scores features against a target."""

@@ -13,7 +13,6 @@ import numpy as np
 from scipy import stats
 
 from skdpmic._utils.arguments import check_n_shares
-from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.statistics import sensitivity
 from skdpmic.statistics.largest_scores import largest_kendall
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
@@ -258,7 +257,7 @@ def _ranks_within(x, y, strata):
             yield mid_ranks(x[records]), mid_ranks(y[records])
 
 
-class KendallWithinStrata(Statistic):
+class KendallWithinStrata(Measure, Statistic):
     """Kendall's tau-a, averaged over strata; it is its own measure, as there are no grids to be fixed."""
 
     needs_ranges = False
@@ -267,10 +266,14 @@ class KendallWithinStrata(Statistic):
         """The statistic itself, as all parameters are ignored."""
         return self
 
-    def steps(self, shape):
-        """Sensitivity of half of the score to one record, in grid steps; an error if there are too many records."""
+    def sensitivity(self, shape):
+        """Sensitivity of half of the score to one record; an error if there are too many records."""
         check_n_records(shape.n_samples)
-        return grid_sensitivity(conditional_kendall_sensitivity(shape.n_samples) / 2, rounding_error=0)
+        return conditional_kendall_sensitivity(shape.n_samples) / 2
+
+    def rounding_error(self, shape):
+        """0, as of other rank statistics."""
+        return 0
 
     def scorer(self, target, random_bytes):
         """Scores a variable against a `StratifiedTarget`: (score + 1) / 2, without rounding, in [0, 1]."""

@@ -14,7 +14,7 @@ from skdpmic.statistics.mtv.counts import (
     longest_of_one_cut,
     longest_on_lines,
     running_counts,
-    walk_against,
+    walk_of_columns,
 )
 from skdpmic.statistics.mtv.family import UNITS, Cuts, Family, Side, class_family, numeric_family
 from skdpmic.table.domains import Nominal
@@ -33,15 +33,15 @@ FAMILIES = {
     "default, small": numeric_family(8, 2),
     "no penalty": Family(4, 8, (Side((0, 0, 1, 1), 4), Side((0, 1, 1, 0), 3)), penalty=0.0),
     "even sides": Family(4, 8, (Side((0, 0, 1, 1), 3), Side((0, 1, 2, 3), 2, 4)), penalty=0.25),
-    "three groups, not neighbours": Family(4, 4, (Side((0, 1, 0, 2), 2, 3),), penalty=0.1, by_place=True),
-    "other sizes": Family(4, 8, (Side((0, 1, 0, 1), 4, 3.5), Side((0, 1, 2, 2), 2, 2.5)), penalty=0.1, by_place=True),
+    "all columns apart": Family(4, 4, (Side((0, 1, 2, 3), 2, 3),), penalty=0.1, by_place=True),
+    "other sizes": Family(4, 8, (Side((0, 1, 0, 1), 4, 3.5), Side((0, 1, 2, 3), 2, 2.5)), penalty=0.1, by_place=True),
     "more parts than master parts": Family(2, 2, (Side((0, 1), 5),), penalty=0.0),
     "known halves": numeric_family(8, 2).with_target_shares((4, 8), (UNITS // 2, UNITS // 2)),
     "known quarters": numeric_family(6, 2).with_target_shares(
         (2, 4, 6, 8), tuple(UNITS // 16 * i for i in (1, 5, 7, 3))
     ),
-    "known, three groups": Family(
-        4, 5, (Side((0, 1, 0, 2), 2, 3), Side((0, 0, 1, 1), 3)), penalty=0.1, by_place=True
+    "known, all columns apart": Family(
+        4, 5, (Side((0, 1, 2, 3), 2, 3), Side((0, 0, 1, 1), 3)), penalty=0.1, by_place=True
     ).with_target_shares(
         (1, 2, 3, 4), (UNITS // 3, UNITS // 2, UNITS // 9, UNITS - UNITS // 3 - UNITS // 2 - UNITS // 9)
     ),
@@ -99,6 +99,12 @@ def test_score_against_classes_equals_that_of_all_merges_in_exact_fractions(n_cl
 
 
 # --- The longest paths ------------------------------------------------------------------------------------------
+
+
+def walk_against(counts, groups, margins):
+    """The walk against groups of columns, each with its share, or with that of the table if all are 0."""
+    in_group = np.array([counts[:-1][groups == group].sum(axis=0) for group in range(len(margins))])
+    return walk_of_columns(np.vstack([in_group, counts[-1]]), margins)
 
 
 def plain_lengths(walk, cost_of, most):
@@ -159,7 +165,7 @@ def test_longest_paths_match_the_plain_recursion(n_columns, n_master, n, most):
     cuts, points, cost_of = random_cuts(counts.shape[1], rng)
     alike = np.ones(counts.shape[1], dtype=int)
     for margins in (np.zeros(n_columns, dtype=np.int64), rng.integers(1, 100, n_columns)):
-        walk = walk_against(counts, alone, margins)
+        walk = walk_of_columns(counts, margins)
         assert margins.any() or not walk[:, -1].any()
         assert longest_of_one_cut(walk, points, cuts).tolist() == plain_lengths_of_one_cut(walk, cost_of, 4)
         assert longest_of_one_cut(walk, (), Cuts()).tolist() == plain_lengths(walk, alike, 1)
@@ -187,8 +193,8 @@ def test_the_points_of_edges_are_where_cuts_at_the_edges_divide_the_records(n_co
 def test_a_walk_counts_the_records_of_a_group_less_its_share_of_all():
     counts = counts_of(np.array([[1, 0, 2, 0], [0, 0, 3, 4]], dtype=np.uint32))
     assert counts.tolist() == [[0, 1, 3, 3], [0, 0, 3, 7], [0, 1, 6, 10]]
-    assert walk_against(counts, np.array([0, 1]), np.array([0, 0])).tolist() == [[0, 7, 12, 0], [0, -7, -12, 0]]
-    assert walk_against(counts, np.array([1, 0]), np.array([3, 1])).tolist() == [[0, -3, -6, -2], [0, 3, 6, 2]]
+    assert walk_of_columns(counts, np.array([0, 0])).tolist() == [[0, 7, 12, 0], [0, -7, -12, 0]]
+    assert walk_of_columns(counts, np.array([1, 3])).tolist() == [[0, 3, 6, 2], [0, -3, -6, -2]]
 
 
 def along_line(line):
@@ -255,7 +261,7 @@ def test_lengths_are_exact_up_to_the_largest_number_of_records():
             known = np.array(margins) if units == UNITS else np.zeros(3, dtype=np.int64)
             largest = sum(abs(units * cells[j][t] - parts[t] * margins[j]) for j in range(3) for t in range(3))
             if not table[:, 2].any():
-                assert longest_of_one_cut(walk_against(counts, np.arange(3), known), (), Cuts())[-1] == largest
+                assert longest_of_one_cut(walk_of_columns(counts, known), (), Cuts())[-1] == largest
             first = 2 * sum(abs(units * cells[0][t] - parts[t] * margins[0]) for t in range(3))
             line = np.array([[known[1:].sum(), known.sum()]])
             assert lines_of(counts, np.array([[0, 1, 1]]), line, 2)[0, 2] == first

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic._utils.jit import Allowance, only_kernels
+from skdpmic._utils.jit import in_numpy
 from skdpmic.statistics.grids import locate_each
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
@@ -18,7 +18,6 @@ from tests.statistics.mtv.test_counts import (  # noqa: F401
     test_scores_from_counts_of_chunks_in_any_order_equal_those_from_records_bit_for_bit,
 )
 from tests.statistics.mtv.test_mtv_r import (  # noqa: F401
-    test_a_walk_counts_the_records_of_a_group_less_its_share_of_all,
     test_lengths_are_exact_up_to_the_largest_number_of_records,
     test_longest_paths_match_the_plain_recursion,
     test_the_longest_paths_are_found_along_all_short_lines_wherever_they_end,
@@ -27,9 +26,9 @@ from tests.statistics.mtv.test_mtv_r import (  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
-def all_is_little(monkeypatch):
-    monkeypatch.setattr(Allowance, "covers", lambda self, *job: not self.is_off)
-    monkeypatch.setattr(Allowance, "is_off", False)
+def all_is_little():
+    with in_numpy(True):
+        yield
 
 
 def table_of(n, rng):
@@ -57,13 +56,13 @@ def test_scores_of_a_block_equal_those_of_the_kernels_and_of_single_features_bit
     if is_weighted:
         measure, y = measure.of_weights(), y._replace(weights=rng.integers(0, 257, n).astype(np.uint32))
     columns, domains = table_of(n, rng)
-    in_numpy = measure.scorer(y, None).score_block(columns, domains)
-    with only_kernels():
+    by_numpy = measure.scorer(y, None).score_block(columns, domains)
+    with in_numpy(False):
         scorer = measure.scorer(y, None)
-        assert scorer.score_block(columns, domains) == in_numpy
-        assert scorer.score_block(columns[::-1], domains[::-1]) == in_numpy[::-1]
-        assert [scorer.score(*feature) for feature in zip(columns, domains, strict=True)] == in_numpy
-    assert n < 3000 or len(set(in_numpy)) > 2
+        assert scorer.score_block(columns, domains) == by_numpy
+        assert scorer.score_block(columns[::-1], domains[::-1]) == by_numpy[::-1]
+        assert [scorer.score(*feature) for feature in zip(columns, domains, strict=True)] == by_numpy
+    assert n < 3000 or len(set(by_numpy)) > 2
 
 
 @each("n", [1, 7, 400])
@@ -76,9 +75,9 @@ def test_numpy_locates_values_like_the_kernel_including_missing_and_infinite_one
         [rng.normal(size=n), np.resize([np.nan, np.inf, -np.inf, *edges[0], -0.0], n), np.full(n, np.nan)]
     )
     arguments = values, [0, 0, 1], np.c_[edges, [np.nan] * 2], np.array([[-3.0, 3.0]] * 2)
-    in_numpy = locate_each(*arguments)
-    with only_kernels():
+    by_numpy = locate_each(*arguments)
+    with in_numpy(False):
         by_kernel = locate_each(*arguments)
-    for one, other in zip(in_numpy, by_kernel, strict=True):
+    for one, other in zip(by_numpy, by_kernel, strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one, other)

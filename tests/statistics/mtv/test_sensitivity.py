@@ -246,7 +246,7 @@ CLIMBED = {
     "all groups of four": Family(
         4,
         6,
-        tuple(Side(groups, 4) for groups in [*product([0], [0, 1], [0, 1], [0, 1]), (0, 1, 0, 2)] if any(groups)),
+        tuple(Side(groups, 4) for groups in [*product([0], [0, 1], [0, 1], [0, 1]), (0, 1, 2, 3)] if any(groups)),
         penalty=0.0,
     ),
     "three groups": Family(3, 3, (Side((0, 1, 2), 2),), penalty=0.0),
