@@ -513,7 +513,7 @@ def chance_scores(measure, shape, candidates=None):
     if len(set(kind_of.values())) == 1 or measure.chance_rate is None:
         return np.zeros(len(domains))
     public, shares, n = measure.without_target_shares(), _simulated_shares(measure), int(shape.n_groups)
-    by_kind = {kind: _simulated(public, kind, n, shares) for kind in dict.fromkeys(kind_of.values())}
+    by_kind = {kind: chance_score(public, kind, n, shares) for kind in dict.fromkeys(kind_of.values())}
     factor = measure.chance_factor * _rare_class_ratio(measure)
     return factor * np.array([by_kind[kind_of[domain]] for domain in domains])
 
@@ -586,8 +586,9 @@ def _kind(domain):
     return domain if isinstance(domain, Nominal) else _UNIT
 
 
-def chance_score(measure, domain, n):
-    """Mean score of independent variables with uniform distributions.
+@lru_cache(maxsize=256)
+def chance_score(measure, domain, n, shares=None):
+    """Mean score of independent variables with uniform distributions, from a simulation with fixed random numbers.
 
     Parameters
     ----------
@@ -597,18 +598,14 @@ def chance_score(measure, domain, n):
         Scale of the feature. No values are missing, and there are no other labels.
     n : int
         Number of records.
+    shares : tuple of float, default=None
+        Shares of the classes; None for equal ones.
 
     Returns
     -------
     float
-        In [0, 1]; from a simulation with fixed random numbers.
+        In [0, 1].
     """
-    return _simulated(measure, _kind(domain), int(n), None)
-
-
-@lru_cache(maxsize=256)
-def _simulated(measure, domain, n, shares):
-    """The mean score; `shares` are those of the classes, None for equal ones."""
     n_drawn = min(n, _MOST_SAMPLES)
     random = np.random.RandomState(0)
     scores = []

@@ -1,14 +1,15 @@
-"""The characteristic matrix of a pair: all its entries, the statistics computed from them, and the best grid."""
+"""MICe, and the characteristic matrix of a pair: all its entries, and the statistics computed from them."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from skdpmic._utils.jit import jit, leaf
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, Master, Range
-from skdpmic.statistics.grids import check_B, check_c, equipartitions, grid_size, locate_between, refine
-from skdpmic.statistics.mic.mic_r import check_correction, continuous_plan
+from skdpmic.statistics.grids import check_B, check_c, grid_size
+from skdpmic.statistics.mic.cell_counts import RangePlacer, count, empty_tables
+from skdpmic.statistics.mic.mic_r import all_grids, check_correction, continuous_plan
 from skdpmic.statistics.mic.optimize_axis import (
     N_FIXED,
     N_MASTER,
@@ -19,18 +20,9 @@ from skdpmic.statistics.mic.optimize_axis import (
     entropy_table,
     grids_of,
     largest_entry,
-    one_table,
 )
 from skdpmic.table.domains import check_pair_bounds
 from skdpmic.table.values import check_pair
-
-
-class BestGrid(NamedTuple):
-    """The grid of the largest entry. A cell includes its lower edges; the last of an axis also its upper edge."""
-
-    x_edges: np.ndarray  # (n_x_parts + 1,) ascending
-    y_edges: np.ndarray  # (n_y_parts + 1,) ascending
-    counts: np.ndarray  # (n_x_parts, n_y_parts) number of records in each cell
 
 
 class CharacteristicMatrix:
@@ -62,9 +54,8 @@ class CharacteristicMatrix:
     (1.0, 0.69, 3.0)
     """
 
-    def __init__(self, matrix, best_grid):
+    def __init__(self, matrix):
         self.matrix = matrix
-        self._best_grid = best_grid
 
     def __repr__(self):
         return f"<CharacteristicMatrix of {len(self._entries())} entries, mic={self.mic():.4g}>"
@@ -116,18 +107,6 @@ class CharacteristicMatrix:
         maximal = up_to[np.searchsorted(cells[order], cells, side="right") - 1]
         return float(_power_mean(maximal, p))
 
-    def best_grid(self) -> BestGrid:
-        """Return the grid of the largest entry; of equal entries, the grid with the fewest cells.
-
-        Returns
-        -------
-        BestGrid
-            Fields `x_edges`, `y_edges` and `counts`. The outer edges are the extremes of the data (MICe) or the bounds
-            (MICr); inner edges lie halfway between neighbouring values or on the range equipartition. There may be
-            fewer parts than in the entry, if ties or the master partition allow no more.
-        """
-        return self._best_grid
-
     def _entries(self):
         return self.matrix[~np.isnan(self.matrix)]
 
@@ -148,147 +127,6 @@ def _power_mean(values, p):
     return scale * ((values / scale) ** p).mean() ** (1 / p) if scale > 0 else 0.0
 
 
-# --- The grids of the two statistics ---------------------------------------------------------------------------
-
-
-class _MassGrids:
-    """The grids of MICe of one pair."""
-
-    def __init__(self, x, y, B, c):
-        self._axes = ranked_column(x), ranked_column(y)
-        self._plan = mass_plan(B, c)
-        self.table = entropy_table(len(x))
-
-    def entries(self):
-        return all_entries(*self._axes, self._plan, self.table)
-
-    def grid(self, free, n_fixed):
-        """Numbers of records below every corner of the grid with axis `free` to be merged; fixed and master edges.
-
-        The first has a row for every master edge and a column for every fixed edge.
-        """
-        plan = self._plan[self._plan[:, 0] == n_fixed]
-        ((_, _, tables, grids),) = mass_tables(both_ways(*self._axes)[free : free + 1], plan)
-        n_fixed, n_master = grids.rows[0, [N_FIXED, N_MASTER]].tolist()
-        below = tables.below[: (n_master + 1) * (n_fixed + 1)].reshape(n_master + 1, n_fixed + 1).astype(np.int64)
-        return below, _edges_between(self._axes[1 - free], below[-1]), _edges_between(self._axes[free], below[:, -1])
-
-
-class _RangeGrids:
-    """The grids of MICr of one pair."""
-
-    def __init__(self, x, y, B, c, bounds, master):
-        self._plan = continuous_plan(B, c, master)
-        self._bounds = bounds
-        self._partitions = equipartitions(self._plan[:, :2])
-        self._axes = [self._located(values, pair) for values, pair in zip((x, y), bounds, strict=True)]
-        self.table = entropy_table(len(x))
-
-    def entries(self):
-        return entries_of(self._counted(), self._plan, self.table)
-
-    def _counted(self):
-        for i, n_fixed in enumerate(self._plan[:, 0].tolist()):
-            for free in (0, 1):
-                tables = one_table(self.grid(free, n_fixed)[0], np.arange(n_fixed + 1).reshape(1, -1))
-                yield free, i, tables, grids_of(self._plan[i : i + 1])
-
-    def grid(self, free, n_fixed):
-        """Numbers of records below every corner of the grid with axis `free` to be merged; fixed and master edges."""
-        n_master = int(self._plan[self._plan[:, 0] == n_fixed, 1][0])
-        free_part, fixed_part = self._parts(free, n_master), self._parts(1 - free, n_fixed)
-        counts = np.bincount(free_part * n_fixed + fixed_part, minlength=n_master * n_fixed).reshape(n_master, n_fixed)
-        below = np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1)
-        return below, _range_edges(self._bounds[1 - free], n_fixed), _range_edges(self._bounds[free], n_master)
-
-    def _located(self, values, bounds):
-        """The cell of each record, the first cell of each part of each partition, and the number of cells."""
-        edges, first_cell = refine(*bounds, self._partitions)
-        cells, _ = locate_between(values, np.append(edges, np.nan), *bounds)
-        return cells, first_cell, len(edges) + 1
-
-    def _parts(self, axis, size):
-        """The part of each record in the equipartition of an axis into `size` parts."""
-        cells, first_cell, n_cells = self._axes[axis]
-        starts = first_cell[np.searchsorted(self._partitions.sizes, size), 1:size]
-        return np.searchsorted(starts, np.arange(n_cells), side="right")[cells]
-
-
-def _range_edges(bounds, size):
-    lo, hi = bounds
-    return np.concatenate([lo + np.arange(size) * ((hi - lo) / size), [hi]])
-
-
-def _edges_between(column, ends):
-    """Edges with given numbers of records below: halfway between neighbouring values, and the extremes of the data."""
-    first_group = np.searchsorted(column.ends, ends[1:-1].astype(np.uint64))
-    below, above = column.values[first_group - 1], column.values[first_group]
-    middle = below / 2 + above / 2
-    middle = np.where((below < middle) & (middle < above), middle, above)  # rounding may hit or miss both
-    return np.concatenate([column.values[:1], middle, column.values[-1:]])
-
-
-# --- The best grid -------------------------------------------------------------------------------------------
-
-
-def _best_grid(grids, entries):
-    k, l = np.nonzero(entries == np.nanmax(entries))  # noqa: E741 (the papers' name)
-    simplest = np.argmin(k * l)
-    k, l = k[simplest], l[simplest]  # noqa: E741
-    free_axes = (0, 1) if k == l else (int(k > l),)
-    candidates = [_merged_grid(grids, free, min(k, l), max(k, l)) for free in free_axes]
-    return max(candidates, key=lambda grid: _information(grid.counts, grids.table.g))
-
-
-def _merged_grid(grids, free, k, n_fixed):
-    """The best grid of `n_fixed` parts of the fixed axis and k merged parts of axis `free`."""
-    below, fixed_edges, master_edges = grids.grid(free, n_fixed)
-    ends = np.concatenate([[0], best_cuts(below, k, grids.table), [len(below) - 1]])
-    counts = np.diff(np.diff(below[ends], axis=0), axis=1)
-    if free == 0:
-        return BestGrid(master_edges[ends], fixed_edges, counts)
-    return BestGrid(fixed_edges, master_edges[ends], counts.T)
-
-
-def best_cuts(below, k, table):
-    """The cuts of the master partition by the best merge into k parts: OptimizeAxis again, for one grid.
-
-    Parameters
-    ----------
-    below : int64 ndarray of shape (m + 1, n_fixed + 1)
-        Number of records in the first master parts and the first fixed parts.
-    k : int
-    table : EntropyTable
-
-    Returns
-    -------
-    cuts : int64 ndarray of shape (min(k, m) - 1,)
-        Ascending; cut t lies between the master parts t - 1 and t.
-    """
-    m = len(below) - 1
-    k = min(k, m)
-    columns, totals = np.diff(below, axis=1), below[:, -1]
-    best = np.full((k + 1, m + 1), -(2**61))  # [j, t]: the largest weight of the first t parts in j segments
-    last_cut = np.zeros((k + 1, m + 1), dtype=np.int64)  # ... and where the last of j segments begins
-    for t in range(1, m + 1):
-        weight = table.g[columns[t] - columns[:t]].sum(axis=1) - table.g[totals[t] - totals[:t]]
-        candidates = best[1:k, :t] + weight
-        last_cut[2:, t] = candidates.argmax(axis=1)
-        best[1, t] = weight[0]
-        best[2:, t] = candidates.max(axis=1)
-    cuts = np.empty(k - 1, dtype=np.int64)
-    end = m
-    for j in range(k, 1, -1):
-        end = last_cut[j, end]
-        cuts[j - 2] = end
-    return cuts
-
-
-def _information(counts, g):
-    """n times the mutual information of a table, without a term that is the same for all tables of n records."""
-    return g[counts].sum() - g[counts.sum(axis=0)].sum() - g[counts.sum(axis=1)].sum()
-
-
 # --- The public function ---------------------------------------------------------------------------------------
 
 
@@ -302,7 +140,7 @@ def characteristic_matrix(
     bounds: Range | None = None,
     master: Master = "reduced",
 ) -> CharacteristicMatrix:
-    """Compute all entries of the characteristic matrix of two variables, and the best grid. Not private.
+    """Compute all entries of the characteristic matrix of two variables. Not private.
 
     Parameters
     ----------
@@ -324,8 +162,8 @@ def characteristic_matrix(
     Returns
     -------
     CharacteristicMatrix
-        Has the array `matrix` and the methods `mic`, `tic`, `mas`, `mev`, `mcn`, `gmic` and `best_grid`. `mic()` equals
-        the result of :func:`mic_e` or :func:`mic_r` for the same arguments.
+        Has the array `matrix` and the methods `mic`, `tic`, `mas`, `mev`, `mcn` and `gmic`. `mic()` equals the result
+        of :func:`mic_e` or :func:`mic_r` for the same arguments.
 
     Raises
     ------
@@ -345,25 +183,20 @@ def characteristic_matrix(
     >>> entries = characteristic_matrix(x, np.abs(x))
     >>> entries
     <CharacteristicMatrix of 12 entries, mic=1>
-    >>> entries.best_grid().x_edges
-    array([-40. , -20.5,   0. ,  20.5,  40. ])
-    >>> entries.best_grid().counts  # one column per part of y
-    array([[ 0, 20],
-           [20,  0],
-           [20,  0],
-           [ 0, 20]])
     """
     x, y = check_pair(x, y)
     n = len(x)
     c = check_statistic(statistic, B, c, bounds, master)
     B = grid_size(B, n)
     if statistic == "mic_e":
-        grids: Any = _MassGrids(x, y, B, min(c, n))  # a larger c adds nothing: at most one master part per record
+        plan = mass_plan(B, min(c, n))  # a larger c adds nothing: at most one master part per record
+        counted = mass_tables(both_ways(ranked_column(x), ranked_column(y)), plan)
     else:
         check_c(c, n, B, master=master)
-        grids = _RangeGrids(x, y, B, c, check_pair_bounds(bounds), master)
-    entries = grids.entries()
-    return CharacteristicMatrix(entries, _best_grid(grids, entries))
+        grids = RangePlacer(*all_grids(continuous_plan(B, c, master)))
+        plan, placed = grids.plan, map(grids.place, (x, y), check_pair_bounds(bounds))
+        counted = _range_tables(*placed, grids.groups.complete)
+    return CharacteristicMatrix(_entries_of(counted, plan, entropy_table(n)))
 
 
 def check_statistic(statistic, B, c, bounds, master, correction=None):
@@ -624,7 +457,7 @@ def mic_e(x: ColumnLike, y: ColumnLike, *, B: float = 0.6, c: float = 15) -> flo
     See Also
     --------
     mic_r : The same over grids that depend on public bounds only.
-    characteristic_matrix : Returns all entries, the statistics computed from them, and the best grid.
+    characteristic_matrix : Returns all entries, and the statistics computed from them.
     mic_pairs, mic_cross : Score many pairs of columns.
 
     Notes
@@ -689,12 +522,17 @@ def largest_of_ways(ways, plan, table):
     return min(largest_entry(counted, most_parts(plan, n), table, n), 1.0)
 
 
-def all_entries(x, y, plan, table):
-    """The equicharacteristic matrix of two ranked columns."""
-    return entries_of(mass_tables(both_ways(x, y), plan), plan, table)
+def _range_tables(x, y, groups):
+    """The grids of MICr and their tables, as of `mass_tables`: one group at a time."""
+    for way, columns in enumerate([(x, y), (y, x)]):
+        room = empty_tables(*columns)
+        for number in range(len(groups.numbers)):
+            of_group = groups.of_grid == number
+            tables = count(*columns, groups.numbers[number : number + 1], room)
+            yield way, int(of_group.argmax()), tables, Grids(groups.grids.rows[of_group], groups.grids.most)
 
 
-def entries_of(counted, plan, table):
+def _entries_of(counted, plan, table):
     """The characteristic matrix from the counts of `mass_tables`, on the grids of a plan.
 
     Entry [k, l] is for k parts of x and l parts of y, NaN if there is no grid; for k = l, it is the better of the two

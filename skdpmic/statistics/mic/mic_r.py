@@ -84,12 +84,11 @@ def closed_plan(B, c, master):
     # The positions of cuts matter most with few merged parts, whose grids are cheapest: one master partition serves
     # all.
     n_master = np.maximum((c * (k_max[-1] if master == "reduced" else n_fixed)).astype(np.int64), 2)
-    plan = np.stack([n_fixed, np.broadcast_to(n_master, n_fixed.shape), k_max], axis=1)
-    return plan[np.argsort(plan[:, 1], kind="stable")]
+    return np.stack([n_fixed, np.broadcast_to(n_master, n_fixed.shape), k_max], axis=1)
 
 
 def needed_grids(plan):
-    """The grids of `plan` that can have the largest entry, grouped by master partition.
+    """The grids of `plan` that can have the largest entry.
 
     A grid is not needed if another one halves its fixed parts, has all its master edges and merges the same number of
     parts: the other never scores less. (Halving is exact in floating point; edges of other multiples may differ in the
@@ -99,8 +98,7 @@ def needed_grids(plan):
     other = np.minimum(np.searchsorted(n_fixed, 2 * n_fixed), len(plan) - 1)  # the row with twice the parts, if any
     halves_it = n_fixed[other] == 2 * n_fixed
     has_its_edges = (n_master[other] == n_master) | (n_master[other] == 2 * n_master)
-    needed = plan[~(halves_it & has_its_edges & (k_max[other] >= k_max))]
-    return needed[np.argsort(needed[:, 1], kind="stable")]
+    return plan[~(halves_it & has_its_edges & (k_max[other] >= k_max))]
 
 
 # --- Columns located in cells ---------------------------------------------------------------------------------
@@ -125,11 +123,17 @@ class RangeGrids(cell_counts.RangePlacer):
 
 @lru_cache(maxsize=64)
 def continuous_grids(B, c, master="reduced", n=0, correction=None):
-    """The plan, all its partitions of an axis, the groups, and all edges; cached, because they are public.
+    """The grids of a score, as of :func:`all_grids`; cached, because they are public."""
+    plan = needed_grids(continuous_plan(B, c, master)) if correction is None else closed_plan(B, c, master)
+    return all_grids(plan, n)
+
+
+def all_grids(plan, n=0):
+    """The plan by master partition, all its partitions of an axis, the groups, and all edges.
 
     The edges are those of an axis to be merged, followed by those of a fixed axis in separate groups.
     """
-    plan = needed_grids(continuous_plan(B, c, master)) if correction is None else closed_plan(B, c, master)
+    plan = plan[np.argsort(plan[:, N_MASTER], kind="stable")]
     partitions, groups = equipartitions(plan[:, :2]), cell_counts.groups_of(plan, n)
     both = np.append(groups.of_grid, groups.of_grid + len(groups.numbers))
     edges = cell_counts.edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)

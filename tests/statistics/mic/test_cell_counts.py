@@ -7,7 +7,7 @@ import pytest
 
 from skdpmic.statistics.grids import equipartitions, locate_between, refine
 from skdpmic.statistics.mic.cell_counts import PlacedColumn, cells_of, count, edges_of, empty_tables, groups_of
-from skdpmic.statistics.mic.mic_r import continuous_plan, needed_grids
+from skdpmic.statistics.mic.mic_r import all_grids, continuous_plan, needed_grids
 from tests.naive import naive_counts, naive_parts
 
 
@@ -29,7 +29,7 @@ def _columns(x, y, plan, n):
 def test_every_grid_finds_the_counts_of_its_parts(n, B, c):
     rng = np.random.default_rng(0)
     x, y = rng.random((2, 50)) * 1.5 - 0.2
-    plan = needed_grids(continuous_plan(B, c, "reduced"))
+    plan = all_grids(needed_grids(continuous_plan(B, c, "reduced")))[0]
     free, fixed, groups = _columns(x, y, plan, n)
     seen = 0
     for numbers, rows in groups.rounds:
@@ -51,7 +51,7 @@ def test_every_grid_finds_the_counts_of_its_parts(n, B, c):
 
 
 def test_many_records_share_tables_and_few_do_not():
-    plan = needed_grids(continuous_plan(200.0, 5.0, "reduced"))
+    plan = all_grids(needed_grids(continuous_plan(200.0, 5.0, "reduced")))[0]
     n_groups = [len(groups_of(plan, n).numbers) for n in (0, 10_000, 10**6, 10**9)]
     assert n_groups[0] == len(np.unique(plan[:, 1]))
     assert n_groups == sorted(n_groups, reverse=True)

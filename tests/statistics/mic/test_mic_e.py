@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from skdpmic import mic_e
-from skdpmic.statistics.mic.characteristic import all_entries, mass_plan, mic_e_of_columns, ranked_column
+from skdpmic import characteristic_matrix, mic_e
+from skdpmic.statistics.mic.characteristic import mass_plan, mic_e_of_columns, ranked_column
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from tests.folding import each
 from tests.naive import (
@@ -49,7 +49,7 @@ def test_score_equals_the_definition_by_brute_force(kind, n, B, c):
 def test_every_entry_equals_the_definition_by_brute_force(kind, n, B, c):
     x, y = _data(kind, n, np.random.default_rng(n))
     expected = naive_equicharacteristic_matrix(x.tolist(), y.tolist(), B=B, c=c)
-    entries = all_entries(ranked_column(x), ranked_column(y), mass_plan(B, c), entropy_table(n))
+    entries = characteristic_matrix(x, y, B=B, c=c).matrix
     assert set(zip(*np.nonzero(~np.isnan(entries)), strict=True)) == set(expected)
     for (k, l), value in expected.items():  # noqa: E741
         assert entries[k, l] == pytest.approx(value, abs=1e-12)
@@ -59,8 +59,8 @@ def test_every_entry_equals_the_definition_by_brute_force(kind, n, B, c):
 def test_skipping_grids_by_their_upper_bounds_changes_nothing(kind):
     x, y = _data(kind, 150, np.random.default_rng(1))
     for slope in (0.0, 0.5, 3.0):
-        arguments = ranked_column(x), ranked_column(y + slope * np.sin(2 * x)), mass_plan(26, 3), entropy_table(150)
-        assert mic_e_of_columns(*arguments) == np.nanmax(all_entries(*arguments))
+        y_too = y + slope * np.sin(2 * x)
+        assert mic_e(x, y_too, B=26, c=3) == characteristic_matrix(x, y_too, B=26, c=3).mic()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -87,12 +87,11 @@ def test_scores_match_golden_values_on_real_pairs(real_pairs):
 
 def test_counting_a_few_grids_at_a_time_changes_nothing(monkeypatch):
     x, y = np.random.default_rng(0).random((2, 200))
-    arguments = ranked_column(x), ranked_column(y), mass_plan(40, 5), entropy_table(200)
-    expected = all_entries(*arguments)
+    expected = characteristic_matrix(x, y, B=40, c=5).matrix
     for cells_at_once in (1, 700):
         monkeypatch.setattr("skdpmic.statistics.mic.characteristic._CELLS_AT_ONCE", cells_at_once)
-        np.testing.assert_array_equal(all_entries(*arguments), expected)
-        assert mic_e_of_columns(*arguments) == np.nanmax(expected)
+        np.testing.assert_array_equal(characteristic_matrix(x, y, B=40, c=5).matrix, expected)
+        assert mic_e(x, y, B=40, c=5) == np.nanmax(expected)
 
 
 def test_only_the_order_of_values_matters():

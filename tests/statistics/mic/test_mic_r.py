@@ -135,7 +135,7 @@ def test_exponents_give_no_more_cells_than_allowed():
 def test_the_plan_with_a_correction_halves_the_merged_parts(B, c, master, expected):
     plan = closed_plan(B, c, master)
     assert plan.dtype == np.int64
-    assert plan.tolist() == [list(row) for row in expected]
+    assert sorted(map(tuple, plan.tolist())) == sorted(expected)
 
 
 def test_the_plan_with_a_correction_is_closed():
@@ -286,7 +286,7 @@ def test_omitted_grids_never_hold_the_largest_entry(B, c, master, monkeypatch):
         pairs.append((x, np.where(rng.random(60) < kind / 12, x, y)))
     few = [score(x, y) for x, y in pairs]
     module.continuous_grids.cache_clear()
-    monkeypatch.setattr(module, "needed_grids", lambda plan: plan[np.argsort(plan[:, 1], kind="stable")])
+    monkeypatch.setattr(module, "needed_grids", lambda plan: plan)
     every = [score(x, y) for x, y in pairs]
     module.continuous_grids.cache_clear()
     np.testing.assert_allclose(few, every, rtol=0, atol=1e-15)

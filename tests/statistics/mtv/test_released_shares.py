@@ -281,7 +281,7 @@ def test_chance_scores_are_a_function_of_the_learnt_shares():
     fits, simulations = [], []
     for share in (0.5, 0.05):
         fits.append(DPMICScorer(epsilon=50.0, **public).fit(X, (rng.random(300) < share).astype(int)))
-        simulations.append(chance._simulated.cache_info().misses)
+        simulations.append(chance.chance_score.cache_info().misses)
     assert simulations[0] == simulations[1]
     by_chance = [fit.null_scores_ / np.sqrt(fit.target_shares_.prod()) * fit.target_shares_.max() for fit in fits]
     np.testing.assert_allclose(*by_chance, rtol=1e-6)
