@@ -210,14 +210,15 @@ class CubeTopK(_TopK):
     k : int
     scale : int
         Scale of the noise in grid steps; 0 for none.
-    n_candidates : int
+    n_scores : int
         Number of scores; the distribution depends on it, the cost does not.
     """
 
-    n_candidates: int
+    n_scores: int
 
     name = "k-norm"
     needs_delta = False
+    noise_scale, law = KNormMechanism.noise_scale, KNormMechanism.law  # on each score
 
     @classmethod
     def for_budget(cls, budget, k, steps, n_candidates):
@@ -229,24 +230,9 @@ class CubeTopK(_TopK):
         """Sensitivity over the standard deviation of the noise."""
         return float(budget.epsilon) / CubeLaw(n_candidates, 1.0).std()
 
-    @property
-    def noise_scale(self):
-        """Standard deviation of the noise on each score."""
-        return self._score_mechanism.noise_scale
-
-    @property
-    def law(self):
-        """The continuous distribution of the noise on each score, up to grid steps; None without noise."""
-        return self._score_mechanism.law
-
-    @property
-    def _score_mechanism(self):
-        """The mechanism of scores with this noise."""
-        return KNormMechanism(self.scale, self.n_candidates)
-
     def half_width(self, confidence):
         """Half-width of an interval of at least this confidence for the noise on the difference of two scores."""
-        reach = self.scale * reach_of_difference(1 - confidence, self.n_candidates)
+        reach = self.scale * reach_of_difference(1 - confidence, self.n_scores)
         return (math.ceil(reach * (1 + 2.0**-36) + 1.5) + 1) * GRID
 
     def _choose(self, scores, random_bytes):

@@ -144,34 +144,15 @@ def refine(lo, hi, partitions):
     first_cell : int64 ndarray of shape (n_sizes, largest size + 1)
     """
     sizes, of_size, parts = partitions
-    edges, order = np.empty(len(parts)), np.empty(len(parts), dtype=np.uint64)
+    edges = lo + parts * ((hi - lo) / sizes[of_size])
+    order = np.argsort(edges, kind="stable")  # the exact edges ascend, and rounding may only swap equal ones
+    edges = edges[order]
+    is_new = np.append(True, edges[1:] > edges[:-1])
     first_cell = np.zeros((len(sizes), sizes[-1] + 1), dtype=np.int64)
-    n_distinct = _refine(float(lo), float(hi), sizes, of_size, parts, edges, order, first_cell)
-    return edges[:n_distinct], first_cell
-
-
-@jit
-def _refine(lo, hi, sizes, of_size, parts, edges, order, first_cell):
-    """Fill in `edges` and, from zeros, `first_cell`; returns the number of distinct edges. `order` is a workspace."""
-    one, n_distinct = np.uint64(1), np.uint64(0)
-    for j in range(np.uint64(len(parts))):
-        edge = lo + parts[j] * ((hi - lo) / sizes[of_size[j]])
-        # The exact edges ascend; rounding may swap equal ones, which this insertion sort corrects.
-        at = j
-        while at > 0 and edges[at - one] > edge:
-            edges[at] = edges[at - one]
-            order[at] = order[at - one]
-            at -= one
-        edges[at] = edge
-        order[at] = j
-    for at in range(np.uint64(len(parts))):
-        if at == 0 or edges[at] > edges[n_distinct - one]:
-            edges[n_distinct] = edges[at]
-            n_distinct += one
-        first_cell[of_size[order[at]], parts[order[at]]] = n_distinct
-    for row in range(np.uint64(len(sizes))):
-        first_cell[row, sizes[row]] = n_distinct + one
-    return n_distinct
+    first_cell[of_size[order], parts[order]] = np.cumsum(is_new)
+    edges = edges[is_new]
+    first_cell[np.arange(len(sizes)), sizes] = len(edges) + 1
+    return edges, first_cell
 
 
 def locate_between(values, guarded, lo, hi):

@@ -194,8 +194,8 @@ def characteristic_matrix(
     else:
         check_c(c, n, B, master=master)
         grids = RangePlacer(*all_grids(continuous_plan(B, c, master)))
-        plan, placed = grids.plan, map(grids.place, (x, y), check_pair_bounds(bounds))
-        counted = _range_tables(*placed, grids.groups.complete)
+        plan, of_x, of_y = grids.plan, *map(grids.place, (x, y), check_pair_bounds(bounds))
+        counted = _range_tables(of_x, of_y, grids.groups.complete)
     return CharacteristicMatrix(_entries_of(counted, plan, entropy_table(n)))
 
 
