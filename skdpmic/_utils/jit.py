@@ -92,14 +92,11 @@ class Kernel:
 
 KERNELS: list[Kernel] = []  # of the modules that have been imported; see skdpmic.compile
 _ROOT = Path(__file__).parents[1]
-_TABLE_SOURCES = ("table/domains.py", "table/frames.py", "table/normal_form.py", "table/values.py")
-_KERNEL_SOURCES = ("_utils", "statistics", *_TABLE_SOURCES, "correlation")  # kernels use no other files
 
 
 def sources():
-    """The source files of kernels, and of everything that their modules import."""
-    places = [_ROOT / name for name in _KERNEL_SOURCES]
-    return sorted(path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
+    """The source files of kernels, and of everything that they use."""
+    return sorted([Path(__file__), *_ROOT.joinpath("statistics").rglob("*.py")])
 
 
 def _digest():
