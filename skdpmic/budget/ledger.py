@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Self
 from skdpmic._utils.errors import BudgetError
 from skdpmic._utils.private_estimator import dataframe
 from skdpmic._utils.texts import quoted
-from skdpmic.budget.filters import Cost, make_filter
+from skdpmic.budget.filters import FILTERS, Cost
 from skdpmic.budget.ledger_database import DatabaseStorage, is_url
 from skdpmic.budget.ledger_entry import (
     PERSON,
@@ -28,7 +28,7 @@ from skdpmic.budget.ledger_entry import (
 from skdpmic.budget.ledger_file import create_ledger_file, open_ledger_file
 from skdpmic.privacy.composition import check_delta, check_epsilon
 
-COMPOSITIONS = ("auto", "basic", "zcdp")
+COMPOSITIONS = ("auto", *FILTERS)
 
 
 class Limits(NamedTuple):
@@ -42,7 +42,7 @@ class Limits(NamedTuple):
     @property
     def filter(self) -> Any:
         """The filter that decides which costs fit."""
-        return make_filter(self.composition, self.epsilon, self.delta)
+        return FILTERS[self.composition](self.epsilon, self.delta)
 
     def unit_of(self, entries: Sequence[LedgerEntry]) -> str | None:
         """The unit of the total of these entries; None if nothing has decided it."""

@@ -168,12 +168,8 @@ def count_or_none(value: Any, name: str, least: int = 0) -> int | None:
     return int(value)
 
 
-def _text_or_none(value, name):
-    return None if value is None else text_of(value, name)
-
-
-def _number_or_none(value, name):
-    return None if value is None else number_of(value, name)
+def _or_none(check):
+    return lambda value, name: None if value is None else check(value, name)
 
 
 def _one_of(*allowed):
@@ -191,9 +187,9 @@ def _text_or_empty(value, name):
 
 _CHECKS = {
     **dict.fromkeys(("epsilon", "delta"), number_of),
-    **dict.fromkeys(("rho", "epsilon_of_target"), _number_or_none),
+    **dict.fromkeys(("rho", "epsilon_of_target"), _or_none(number_of)),
     **dict.fromkeys(("n", "d", "k", "rows_per_person"), count_or_none),
-    **dict.fromkeys(("statistic", "release", "mechanism", "covers", "purpose"), _text_or_none),
+    **dict.fromkeys(("statistic", "release", "mechanism", "covers", "purpose"), _or_none(text_of)),
     **dict.fromkeys(("broken_by", "when"), _text_or_empty),
     "what": text_of,
     "unit": _one_of(*UNITS),

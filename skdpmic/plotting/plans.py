@@ -161,11 +161,14 @@ class PlanDisplay(Display):
         """
         release = _check(k, statistic, release, show, usable)
         usable = _USABLE[show] if usable is None else usable
-        of_epsilons, sizes = _check_epsilons(epsilons), _check_sizes(n_samples)
+        sizes = _sizes(n_samples)
+        of_epsilons = check_row(epsilons, "iuf", "epsilons must be a sequence of numbers > 0").astype(float).tolist()
 
         def planned(epsilon, n=None, error=None):
+            """The release with the fewest records, or the smallest error; None if there is none."""
             request = Request(n, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group, signal=signal)
-            return _least(release, statistic, request)
+            plans = planned_releases(statistic, checked(request), release)
+            return min(plans, key=lambda row: (row.n_samples, row.error), default=None)
 
         rows = [[planned(epsilon, n) for n in sizes] for epsilon in of_epsilons]
         values = [[math.nan if row is None else getattr(row, show) for row in of_epsilon] for of_epsilon in rows]
@@ -253,18 +256,6 @@ class PlanDisplay(Display):
         return ax.plot([n_enough], [usable], **style)[0]
 
 
-# --- Plans ----------------------------------------------------------------------------------------------------------
-
-
-def _least(release, statistic, request):
-    """The planned release with the fewest records, or the smallest error; None if there is none."""
-    rows = planned_releases(statistic, checked(request), release)
-    return min(rows, key=lambda row: (row.n_samples, row.error), default=None)
-
-
-# --- Arguments ------------------------------------------------------------------------------------------------------
-
-
 def _check(k, statistic, release, show, usable):
     """Raise if an argument is invalid; return what is published."""
     if statistic not in STATISTICS:
@@ -280,12 +271,7 @@ def _check(k, statistic, release, show, usable):
     return release or ("scores" if k is None else "names")
 
 
-def _check_epsilons(epsilons):
-    """`epsilons` as floats; the plan checks each one."""
-    return check_row(epsilons, "iuf", "epsilons must be a sequence of numbers > 0").astype(np.float64).tolist()
-
-
-def _check_sizes(n_samples):
+def _sizes(n_samples):
     """`n_samples` as ascending ints; the plan checks each one."""
     if n_samples is None:
         return np.unique(np.geomspace(*_SIZES, _N_SIZES).round().astype(int)).tolist()

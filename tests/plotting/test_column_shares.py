@@ -8,6 +8,7 @@ import pytest
 from skdpmic import Codebook, private_summary
 from skdpmic.plotting import SummaryDisplay
 from skdpmic.plotting.figures import CHOSEN, LIMIT, label_of
+from tests.plotting.shown import labels, legend
 
 pd = pytest.importorskip("pandas")
 colors = pytest.importorskip("matplotlib.colors")
@@ -53,22 +54,14 @@ def summarise(codebook=KINDS, n=2000, **options):
     return private_summary(frame[list(codebook)], Codebook(codebook), **{"epsilon": 1, "random_state": 0} | options)
 
 
-def names(display):
-    return [label.get_text() for label in display.ax_.get_yticklabels()]
-
-
 def texts(display):
     return [text.get_text() for text in display.ax_.texts]
-
-
-def legend(display):
-    return [text.get_text() for text in display.figure_.legends[0].get_texts()]
 
 
 def test_bars_are_the_released_shares_side_by_side(pyplot):
     summary = summarise()
     display = SummaryDisplay.from_summary(summary)
-    assert names(display) == list(KINDS)
+    assert labels(display) == list(KINDS)
     assert all(drawn is column for drawn, column in zip(display.columns_, summary.columns, strict=True))
     for column, bars, flags in zip(summary.columns, display.bars_, display.flags_, strict=True):
         np.testing.assert_allclose([bar.get_height() for bar in bars], column.parts, atol=1e-12)
@@ -113,7 +106,7 @@ def test_suspicious_columns_come_first_in_another_colour_and_with_a_mark(pyplot)
     summary = summarise(KINDS | {"label": ["Never", "Sometimes", "Always"], "number": (0, 55)})
     assert [column.name for column in summary.columns if column.suspicious] == ["number", "label"]
     display = SummaryDisplay.from_summary(summary)
-    assert names(display)[:3] == ["! number", "! label", "log"]
+    assert labels(display)[:3] == ["! number", "! label", "log"]
     for place, (tick, *drawn) in enumerate(
         zip(display.ax_.yaxis.get_major_ticks(), display.bars_, display.flags_, strict=True)
     ):
@@ -166,7 +159,7 @@ def test_only_some_of_many_columns_are_shown_and_the_title_says_so(pyplot):
     frame["item 29"] += 5
     summary = private_summary(frame, Codebook({"item *": (0, 1)}), epsilon=50, random_state=0)
     display = SummaryDisplay.from_summary(summary)
-    assert names(display) == ["! item 29", *(f"item {j}" for j in range(19))]
+    assert labels(display) == ["! item 29", *(f"item {j}" for j in range(19))]
     assert display.ax_.get_title().endswith("\n20 of 30 columns, suspicious first")
     assert len(SummaryDisplay.from_summary(summary, max_columns=3).bars_) == 3
     assert len(display.plot(max_columns=30).bars_) == 30
@@ -202,8 +195,8 @@ def test_names_are_on_one_line_and_short(pyplot):
     name = "what people\nsaid of $ and so on"
     summary = private_summary(pd.DataFrame({name: np.arange(100)}), Codebook({name: (0, 100)}), epsilon=50)
     display = SummaryDisplay.from_summary(summary)
-    assert names(display) == [label_of(name, 20)]
-    assert "\n" not in names(display)[0]
+    assert labels(display) == [label_of(name, 20)]
+    assert "\n" not in labels(display)[0]
     display.figure_.canvas.draw()
 
 

@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from skdpmic import PrivateAdditiveClassifier, PrivateAdditiveRegressor, PrivateSelectKBest
 from skdpmic.plotting import EffectsDisplay
+from tests.plotting.shown import legend
 
 pytest.importorskip("matplotlib")
 
@@ -26,10 +27,6 @@ def model():
     return PrivateAdditiveClassifier(3.0, bounds=bounds, categories={"town": ["a", "b"]}, classes=["no", "yes"]).fit(
         X, np.where(X["age"] > 50, "yes", "no")
     )
-
-
-def legend(display):
-    return [text.get_text() for text in display.figure_.legends[0].get_texts()] if display.figure_.legends else []
 
 
 @pytest.mark.parametrize("name, first", [("age", 0), ("seen", 13)])

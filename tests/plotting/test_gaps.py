@@ -8,6 +8,7 @@ from skdpmic import DPMICScorer, PrivateSelectKBest
 from skdpmic._utils.texts import in_short
 from skdpmic.plotting import GapsDisplay
 from skdpmic.plotting.figures import CHOSEN
+from tests.plotting.shown import labels, legend
 
 colors = pytest.importorskip("matplotlib.colors")
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
@@ -16,14 +17,6 @@ PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 def fitted(k=3, n_features=6, **parameters):
     X = np.random.default_rng(0).random((400, n_features))
     return PrivateSelectKBest(k, **PUBLIC | {"criterion": "single"} | parameters).fit(X, X[:, 0])
-
-
-def labels(display):
-    return [label.get_text() for label in display.ax_.get_yticklabels()]
-
-
-def legend(display):
-    return [text.get_text() for text in display.figure_.legends[0].get_texts()] if display.figure_.legends else []
 
 
 def test_bars_are_the_released_gaps_between_the_features_in_their_order(pyplot):

@@ -15,6 +15,7 @@ from skdpmic.plotting.figures import CHOSEN
 from skdpmic.plotting.graphs import layout
 from tests.causal.networks import NETWORKS
 from tests.causal.oracle import random_dag
+from tests.plotting.shown import legend
 
 colors = pytest.importorskip("matplotlib.colors")
 
@@ -24,10 +25,6 @@ MARKS[[0, 1, 2, 4, 3], [2, 2, 3, 3, 4]] = True  # 3 - 4 is a line
 P_VALUES = np.full((5, 5), 1e-9)
 P_VALUES[1, 2] = P_VALUES[2, 1] = 1e-5
 P_VALUES[3, 4] = P_VALUES[4, 3] = 0.009
-
-
-def legend(display):
-    return [text.get_text() for text in display.figure_.legends[0].get_texts()] if display.figure_.legends else []
 
 
 def test_every_edge_is_drawn_once_and_arrows_have_heads(pyplot):

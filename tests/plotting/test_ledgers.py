@@ -10,6 +10,7 @@ from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.plotting import LedgerDisplay
 from skdpmic.privacy.composition import rho_for
+from tests.plotting.shown import labels
 
 
 @pytest.fixture
@@ -26,10 +27,6 @@ def bars(display):
 
 def costs(display):
     return [text.get_text() for text in display.ax_.texts]
-
-
-def labels(display):
-    return [label.get_text() for label in display.ax_.get_yticklabels()]
 
 
 def test_each_bar_extends_from_the_total_before_its_entry_to_the_total_after(pyplot, ledger):

@@ -5,6 +5,7 @@ import pytest
 
 from skdpmic import plan_release
 from skdpmic.plotting import PlanDisplay
+from tests.plotting.shown import legend
 from tests.select_names import SelectNames
 
 SIZES = [200, 1000, 5000]
@@ -13,10 +14,6 @@ SIZES = [200, 1000, 5000]
 def planned(release, statistic, **public):
     rows = [row for row in plan_release(**public) if (row.release, row.statistic) == (release, statistic)]
     return min(rows, key=lambda row: (row.n_samples, row.error))
-
-
-def legend(display):
-    return [text.get_text() for text in display.figure_.legends[0].get_texts()]
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic._utils.texts import in_short
 from skdpmic.plotting import ScoresDisplay
 from skdpmic.plotting.figures import CHOSEN
+from tests.plotting.shown import labels, legend
 
 colors = pytest.importorskip("matplotlib.colors")
 
@@ -28,10 +29,6 @@ def fitted(estimator=DPMICScorer, n_features=6, **parameters):
     return estimator(**PUBLIC | DEFAULTS.get(estimator, {}) | parameters).fit(*data(n_features))
 
 
-def labels(display):
-    return [label.get_text() for label in display.ax_.get_yticklabels()]
-
-
 def widths(display):
     return [bar.get_width() for bar in display.bars_]
 
@@ -39,10 +36,6 @@ def widths(display):
 def ends_of_intervals(display):
     _, _, (lines,) = display.intervals_
     return np.array([segment[:, 0] for segment in lines.get_segments()])
-
-
-def legend(display):
-    return [text.get_text() for text in display.figure_.legends[0].get_texts()] if display.figure_.legends else []
 
 
 MECHANISMS = {"laplace": {}, "gaussian": {"mechanism": "gaussian", "delta": 1e-6}, "k-norm": {"mechanism": "k-norm"}}
