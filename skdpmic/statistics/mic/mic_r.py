@@ -518,16 +518,11 @@ class LabelTables:
     """
 
     def __init__(self, n_labels, n_classes, chance=0.0):
-        self._labels_in_two = labels_in_two(n_labels, n_classes, chance)
-        self._classes_in_two = classes_in_two(n_labels, n_classes, chance)
-        self.shape, self.count = self._labels_in_two.shape, self._labels_in_two.count
+        of_labels, of_classes = (in_two(n_labels, n_classes, chance) for in_two in (labels_in_two, classes_in_two))
+        self.in_two = [of_labels] if of_labels.has_all else [of_labels, of_classes]
+        self.shape, self.count = of_labels.shape, of_labels.count
         self._chance = chance
         self._label_groupings, self._class_groupings = groupings_of_labels(n_labels), groupings_of_classes(n_classes)
-
-    @property
-    def in_two(self):
-        """The labels in two groups; unless these are all groupings, also the classes."""
-        return [self._labels_in_two] if self._labels_in_two.has_all else [self._labels_in_two, self._classes_in_two]
 
     @property
     def plan(self):
@@ -541,9 +536,7 @@ class LabelTables:
             self._entry(_joined(rows.T, grouping.groups), degrees * grouping.degrees, table)
             for (rows, degrees), grouping in product(joined, self._class_groupings)
         ]
-        entries.append(self._labels_in_two.largest_entry(counts, table))
-        if not self._labels_in_two.has_all:
-            entries.append(self._classes_in_two.largest_entry(counts.T, table))
+        entries += [rows.largest_entry(of, table) for rows, of in zip(self.in_two, (counts, counts.T), strict=False)]
         return min(max(entries), 1.0)
 
     def _entry(self, cells, degrees, table):

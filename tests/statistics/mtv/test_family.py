@@ -98,19 +98,3 @@ def test_automatic_counts_take_at_most_20_kB_per_feature(n_classes):
     B, c = resolve_mtv("auto", "auto", 1000, n_classes)
     family = numeric_family(B, c) if n_classes is None else class_family(B, c, n_classes)
     assert 4 * family.n_columns * family.n_master <= 20_000
-
-
-@pytest.mark.parametrize(
-    "B, c, n_classes, message",
-    [
-        (3, 1, None, r"B must be a number >= 4 or an exponent in \(0, 1\), got 3"),
-        (2000, 1, None, r"B must be at most 1,000 cells with n_samples=100, got 2000"),
-        (2001, 1, 20, r"B must be at most 2,000 cells with n_samples=100 and 20 classes, got 2001"),
-        ("best", 1, None, r"B must be a number >= 4 or an exponent in \(0, 1\), got 'best'"),
-        (20, 0, None, r"c must be a number > 0, got 0"),
-        ("auto", "big", 3, r"c must be a number > 0, got 'big'"),
-    ],
-)
-def test_invalid_values_of_B_and_c_are_refused(B, c, n_classes, message):
-    with pytest.raises(ValueError, match=message):
-        resolve_mtv(B, c, 100, n_classes)

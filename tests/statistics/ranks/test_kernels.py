@@ -11,8 +11,6 @@ from scipy import stats
 from skdpmic.privacy.mechanisms import to_grid
 from skdpmic.statistics.ranks.kernels import (
     MAX_RECORDS,
-    Ranks,
-    _variation,
     chatterjee,
     distance_correlation,
     exact_dot,
@@ -85,37 +83,6 @@ def test_chatterjee_and_distance_correlation_are_means_over_all_orders_of_ties_r
         ranks, values = (ranks_of(x), ranks_of(y)), (x.tolist(), y.tolist())
         assert chatterjee(*ranks) == rounded_down(naive_chatterjee(*values))
         assert distance_correlation(*ranks) == root_rounded_down(naive_squared_distance_correlation(*values))
-
-
-def drawn_orders(ranks, rng):
-    """Ranks without ties: equal values in random order."""
-    group = np.empty_like(ranks.group)
-    group[np.lexsort((rng.random(len(group)), ranks.group))] = np.arange(len(group))
-    return Ranks(group, np.ones_like(group))
-
-
-@each("n", [13, 200])
-def test_many_orders_of_ties_average_to_the_score(n):
-    """Of 400 orders; chance moves the mean by less than 5 standard errors, once in 1.7 million."""
-    rng = np.random.default_rng(n)
-    for _ in range(5):
-        x = rng.integers(rng.integers(2, n), size=n)
-        ranks = ranks_of(x), ranks_of((x + rng.integers(rng.integers(2, n), size=n)) // 3)
-        variations = [_variation(*(drawn_orders(of_one, rng) for of_one in ranks)) for _ in range(400)]
-        variations = np.array(variations, dtype=float)
-        assert abs(float(_variation(*ranks)) - variations.mean()) < variations.std() / 4 + 1e-9
-        counts = np.mean([counts_below(*(drawn_orders(each, rng) for each in ranks)) for _ in range(400)], axis=0)
-        # Noise in mean counts adds about 1 / 400 of the variance between orders.
-        expected = np.square(counts - np.outer(np.arange(1, n), np.arange(1, n)) / n).sum()
-        largest = (n**2 - 1) * (2 * n**2 + 7) / 180
-        assert distance_correlation(*ranks) == pytest.approx(math.sqrt(expected / largest), rel=0.03)
-
-
-def counts_below(x, y):
-    """The number of records of x-rank below i and y-rank below j."""
-    table = np.zeros((len(x.group), len(x.group)))
-    table[x.group, y.group] = 1
-    return table.cumsum(axis=0).cumsum(axis=1)[:-1, :-1]
 
 
 # --- Against other software -------------------------------------------------------------------------------------

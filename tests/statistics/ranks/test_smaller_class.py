@@ -67,14 +67,6 @@ def test_scores_are_multiples_of_the_rank_sum_and_drawn_from_its_distribution(n,
         assert stats.chisquare([observed.get(value, 0) for value in law], expected).pvalue > 1e-5
 
 
-def test_above_the_limit_of_records_scaled_draws_have_the_distribution_of_full_draws(monkeypatch):
-    """A Kolmogorov-Smirnov test of 5,000 draws each, at 1e-3."""
-    monkeypatch.setattr("skdpmic.statistics.null_laws.MOST_OF_CLASS", 50)
-    scaled = null_scores.__wrapped__("kendall", 2000, 5_000, 0, 400)
-    monkeypatch.undo()
-    assert stats.ks_2samp(scaled, null_scores.__wrapped__("kendall", 2000, 5_000, 1, 400)).pvalue > 1e-3
-
-
 # --- Ties in the feature as well --------------------------------------------------------------------------------------
 
 
