@@ -617,13 +617,10 @@ def _check_size(description, parameters, n_counts):
 
     A numeric feature and target have at least B counts, and without a correction at least B**2 / 4.
     """
-    is_numeric = any(not isinstance(domain, Labels) for domain in description.domains)
-    if (
-        parameters["statistic"] == "mic_r"
-        and parameters["n_parts"] is None
-        and description.target is not None
-        and is_numeric
-    ):
+    has_numbers = description.target is not None and not all(
+        isinstance(domain, Labels) for domain in description.domains
+    )
+    if has_numbers and (parameters["statistic"], parameters["n_parts"]) == ("mic_r", None):
         B = parameters["B"]
         if n_counts < (B * B / 4 if parameters["correction"] is None else B):
             raise ValueError

@@ -137,9 +137,8 @@ def _check(empty, target, sample_weight):
             f"target must be the name of a column that is not a feature of the sketch, got {quoted(target)}."
         )
     check_weights_given(sample_weight, empty.max_weight)
-    if sample_weight is not None and (
-        not isinstance(sample_weight, str) or sample_weight in {*empty.feature_names_in_, target}
-    ):
+    names = {*empty.feature_names_in_, target}
+    if sample_weight is not None and (not isinstance(sample_weight, str) or sample_weight in names):
         raise ValueError(
             "sample_weight must be the name of a column that is neither a feature of the sketch nor the target, got "
             f"{quoted(sample_weight)}."
@@ -354,7 +353,10 @@ def _merge(sketches):
 def _partitions(X, columns):
     """Tasks that return the rows of X and of each column, by name, partition by partition."""
     aligned = [_aligned(X, column, name) for name, column in columns.items()]
-    partitions = [_tasks(_with_whole_rows(X), "X"), *map(_tasks, aligned, columns)]
+    partitions = [
+        read_by_engine("X", _tasks, _with_whole_rows(X)),
+        *(read_by_engine(name, _tasks, column) for name, column in zip(columns, aligned, strict=True)),
+    ]
     for name, of_column in zip(columns, partitions[1:], strict=True):
         if len(of_column) != len(partitions[0]):
             raise ValueError(
@@ -378,12 +380,7 @@ def _aligned(X, column, name):
     return column
 
 
-def _tasks(collection, name):
-    """One task per partition; an error of dask, which may convert values here, names only the collection."""
-    return read_by_engine(name, _delayed, collection)
-
-
-def _delayed(collection):
+def _tasks(collection):
     """One task per partition; dask may combine small files, but not the same ones for X and for y."""
     if hasattr(collection, "chunks"):
         return collection.to_delayed().ravel().tolist()
@@ -398,7 +395,7 @@ def n_rows(X):
         return known
     import dask
 
-    lengths = [dask.delayed(len)(rows) for rows in _tasks(_with_whole_rows(X), "X")]
+    lengths = [dask.delayed(len)(rows) for rows in read_by_engine("X", _tasks, _with_whole_rows(X))]
     return sum(read_by_engine("X", dask.compute, *lengths))
 
 

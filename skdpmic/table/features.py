@@ -46,8 +46,7 @@ def feature_domains(bounds, categories, n_features, names, declared=None, needs_
     for j, domain in others.items():
         domains[j] = domain
     if UNDESCRIBED in domains:
-        is_empty = bounds is None and not categories
-        refuse_faults(dict(enumerate(domains)), declared.get, lambda j: j if names is None else names[j], is_empty)
+        refuse_faults(dict(enumerate(domains)), declared.get, lambda j: j if names is None else names[j])
     return domains
 
 
@@ -317,7 +316,7 @@ _IN_POLARS = {  # what to write in place of a part of these lines
 }
 
 
-def refuse_faults(domains, source_of, name_of, is_empty=False):
+def refuse_faults(domains, source_of, name_of):
     """Raise if columns have no entry, or another type than their domain: all of them are named.
 
     Parameters
@@ -328,8 +327,6 @@ def refuse_faults(domains, source_of, name_of, is_empty=False):
         Gives the ColumnSource of a number, or None if it is not known.
     name_of : callable
         Gives the name of a column, or its number.
-    is_empty : bool, default=False
-        Whether there is no entry at all.
     """
     faults, of_polars = {}, False
     for j, domain in domains.items():
@@ -343,11 +340,7 @@ def refuse_faults(domains, source_of, name_of, is_empty=False):
     text = "X must match bounds and categories, got"
     if undescribed:
         names = abbreviated([name for _, name in undescribed])
-        text = (
-            "bounds must give the public range of the features, got None"
-            if is_empty
-            else (f"bounds must have an entry for every feature that is not in categories, got none for {names}")
-        )
+        text = f"bounds must have an entry for every feature that is not in categories, got none for {names}"
     if len(faults) > 1:
         text += "".join(f"\n- {found}. {line}." for found, line in lines)
     else:

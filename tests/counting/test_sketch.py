@@ -447,7 +447,7 @@ def test_merging_names_the_public_parameters_that_differ(change, names):
         ({"n_parts": 1}, "n_parts must be None or an int >= 2"),
         ({"classes": [0, 1]}, "exactly one of target_bounds"),
         ({"bounds": (0, 1)}, "n_features must be an int >= 1 if"),
-        ({"bounds": None, "n_features": 3}, "bounds must give the public range"),
+        ({"bounds": None, "n_features": 3}, "bounds must have an entry for every feature"),
         ({"bounds": (1, 0), "n_features": 3}, "lower < upper"),
         ({"n_features": 3}, "got an array of shape"),
         ({"feature_names": list("abc")}, "got an array of shape"),

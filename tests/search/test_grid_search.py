@@ -898,7 +898,7 @@ def test_eight_records_are_necessary_and_sufficient():
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"bounds": None}, "bounds must give the public range of the features, got None"),
+        ({"bounds": None}, "bounds must have an entry for every feature"),
         ({"bounds": (1, 0)}, "bounds must be finite with lower < upper"),
         ({"target_bounds": None}, "exactly one of target_bounds .* must be given, got neither"),
         ({"classes": [0, 1]}, "exactly one of target_bounds .* must be given, got both"),

@@ -133,7 +133,7 @@ BAD_PARAMETERS = [
     ({"mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian', got 0.0"),
     ({"delta": 1e-6, "mechanism": "k-norm"}, "delta must be 0 with mechanism='k-norm'.*got 1e-06; use mechanism='gau"),
     ({"mechanism": "exponential"}, "mechanism must be 'laplace'.*got 'exponential'"),
-    ({"bounds": None}, "bounds must give the public range of the features, got None. Write what is publicly known"),
+    ({"bounds": None}, "bounds must have an entry for .*. Write what is publicly known"),
     ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper.*got \(1, 0\)"),
     ({"bounds": ([0, 0, 2], [1, 1, 2])}, r"bounds of feature 2 must be finite.*got \(2, 2\)"),
     ({"bounds": (0, math.nan)}, "bounds must be finite"),

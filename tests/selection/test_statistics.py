@@ -243,7 +243,7 @@ def test_ranks_ignore_ranges_and_grids(name):
 
 @pytest.mark.parametrize("name", WITH_RANGES)
 def test_grids_need_ranges(name):
-    with pytest.raises(ValueError, match="bounds must give the public range"):
+    with pytest.raises(ValueError, match="bounds must have an entry for every feature"):
         DPMICScorer(statistic=name, target_bounds=(0, 1)).fit(*table())
     with pytest.raises(ValueError, match="exactly one of target_bounds"):
         DPMICScorer(statistic=name, bounds=(0, 1)).fit(*table())
@@ -341,11 +341,11 @@ def test_searches_and_functions_need_no_ranges_for_ranks(name):
 
 def test_functions_of_grids_say_that_they_need_ranges():
     X, y = table()
-    with pytest.raises(ValueError, match="bounds must give the public range"):
+    with pytest.raises(ValueError, match="bounds must have an entry for every feature"):
         dp_mic_regression(X, y, epsilon=1, target_bounds=(0, 1))
     with pytest.raises(ValueError, match="exactly one of target_bounds"):
         dp_mic_regression(X, y, epsilon=1, bounds=(0, 1))
-    with pytest.raises(ValueError, match="bounds must give the public range"):
+    with pytest.raises(ValueError, match="bounds must have an entry for every feature"):
         dp_mic_classif(X, y > 0.3, epsilon=1, classes=[0, 1])
 
 

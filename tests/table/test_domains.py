@@ -180,7 +180,7 @@ def test_ranks_need_labels_only_for_text():
 @each(
     "bounds, categories, names, message",
     [
-        (None, None, NAMES, "bounds must give the public range"),
+        (None, None, NAMES, "bounds must have an entry for every feature"),
         (None, {"sex": ["f", "m"]}, NAMES, r"not in categories, got none for \['age', 'pay'\]"),
         ({"age": (0, 9)}, None, NAMES, r"not in categories, got none for \['sex', 'pay'\]"),
         ({"age": (0, 9), "Pay": (0, 1)}, None, NAMES, r"bounds must have entries for features of X only.*\['Pay'\]"),
