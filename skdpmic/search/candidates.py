@@ -26,6 +26,7 @@ from skdpmic.search.cost_of_fits import (
     UNKNOWN,
     as_estimator,
     given_the_table,
+    has_parameters,
     is_private,
     private_steps,
     widths_in,
@@ -99,9 +100,7 @@ def candidates_with(estimator, grid):
 def _estimators_in(step):
     """The step itself, if it is an estimator, and all estimators inside it except private ones."""
     inside = [step, *step.get_params().values()]
-    return [
-        part for part in inside if hasattr(part, "get_params") and not isinstance(part, type) and not is_private(part)
-    ]
+    return [part for part in inside if has_parameters(part) and not is_private(part)]
 
 
 def _is_of_scikit_learn(estimator):

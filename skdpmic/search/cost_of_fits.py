@@ -206,7 +206,7 @@ def arguments_of(part):
     """The parameters of an estimator, or of a function form; of anything else, none."""
     if isinstance(part, functools.partial):
         return part.keywords
-    return part.get_params(deep=False) if _has_parameters(part) else {}
+    return part.get_params(deep=False) if has_parameters(part) else {}
 
 
 def _own_cost(private, widths):
@@ -238,7 +238,7 @@ def _inside(values):
     for value in values:
         if _is_collection(value):
             yield from _inside(value.values() if isinstance(value, Mapping) else getattr(value, "flat", value))
-        elif is_private(value) or _has_parameters(value) or may_draw_estimators(value):
+        elif is_private(value) or has_parameters(value) or may_draw_estimators(value):
             yield value
 
 
@@ -248,7 +248,8 @@ def _is_collection(value):
     return isinstance(value, Mapping | Sequence | Set) and not isinstance(value, str | bytes | range)
 
 
-def _has_parameters(value):
+def has_parameters(value):
+    """Whether this is an estimator, and not a class."""
     return hasattr(value, "get_params") and not isinstance(value, type)
 
 
@@ -260,7 +261,7 @@ def may_draw_estimators(values):
 
 def parts_of(estimator):
     """The estimator and all estimators inside it, by parameter name; of those in a grid, by the name of the grid."""
-    given = estimator.get_params() if _has_parameters(estimator) else {}
+    given = estimator.get_params() if has_parameters(estimator) else {}
     named = {"": estimator} | {name: value for name, value in given.items() if not _is_collection(value)}
     yield from named.items()
     seen = set(map(id, named.values()))
@@ -334,7 +335,7 @@ def _walk(part, path, before, found):
     if is_private(part):
         found |= before
         return {}  # what it passes on depends on its release and on each row
-    if not _has_parameters(part):
+    if not has_parameters(part):
         return {}
     given = part.get_params(deep=False)
     composite = next((name for name in _LISTS if isinstance(given.get(name), list | tuple)), None)

@@ -30,6 +30,7 @@ from skdpmic.search.cost_of_fits import (
     cost_of_choice,
     cost_of_fit,
     fit_arguments,
+    has_parameters,
     may_draw_estimators,
     parts_of,
     private_steps,
@@ -286,7 +287,7 @@ def _check_no_cv(cv, search):
 
 
 def _check_can_be_fitted(estimator):
-    if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params") or isinstance(estimator, type):
+    if not hasattr(estimator, "fit") or not has_parameters(estimator):
         raise TypeError(f"estimator must be an estimator or a search, got {type(estimator).__name__}.")
 
 
