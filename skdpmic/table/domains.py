@@ -281,6 +281,11 @@ def domain_of(entry, name):
         of, ends = numbers_in(ends)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be {_ALLOWED}, got {quoted(entry)}{_advice(entry)}.") from None
+    return _between(of, ends, is_log, entry, name)
+
+
+def _between(of, ends, is_log, entry, name):
+    """The domain with these ends, or knots; a ValueError unless they are finite and ascending."""
     if not all(is_range(lower, upper) for lower, upper in pairwise(ends)) or not is_range(ends[0], ends[-1]):
         what = "lower < upper" if len(ends) == 2 else "increasing numbers"
         raise ValueError(f"{name} must be finite with {what}, as must upper - lower, got {quoted(entry)}.")
@@ -308,7 +313,7 @@ def numbers_in(ends):
     if len(kinds) > 1 or None in kinds:
         raise TypeError
     if kinds == {NUMBERS}:
-        if any(isinstance(end, str | bytes) for end in ends):
+        if any(isinstance(end, str | bytes | complex) for end in ends):
             raise TypeError
         return NUMBERS, [float(end) for end in ends]
     return kinds.pop(), [seconds_of(end) for end in ends]
@@ -364,8 +369,9 @@ def domains_of(bounds, n_features, name="bounds"):
     """
     if _is_entry(bounds):
         return [domain_of(bounds, name)] * n_features
-    ends = zip(*_sides(bounds, n_features, name), strict=True)
-    return [domain_of(pair, f"{name} of feature {j}") for j, pair in enumerate(ends)]
+    of, lower, upper = _sides(bounds, n_features, name)
+    pairs = zip(lower, upper, strict=True)
+    return [_between(of, pair, False, pair, f"{name} of feature {j}") for j, pair in enumerate(pairs)]
 
 
 def ordered_pair(pair):
@@ -379,13 +385,23 @@ def ordered_pair(pair):
 def _is_entry(bounds):
     """Whether bounds are one entry for all features: scalars, one of which may be "log"."""
     try:
-        return all(isinstance(end, numbers.Real | str | np.generic) or is_date(end) for end in ordered_pair(bounds))
+        return all(
+            isinstance(end, numbers.Real | str | np.generic) or _is_one_date(end) for end in ordered_pair(bounds)
+        )
     except TypeError:
         return False
 
 
+def _numbers_in_array(side):
+    return (NUMBERS, side.astype(np.float64).tolist()) if side.dtype.kind in "biuf" else numbers_in(side)
+
+
+def _is_one_date(end):
+    return is_date(end) and np.ndim(end) == 0
+
+
 def _sides(bounds, n_features, name):
-    """The lower and the upper ends of all features, as arrays."""
+    """The kind of all ends, and lists of the lower and of the upper ends of all features."""
     allowed = f"{name} must be (lower, upper), each a number or an array of shape (n_features,) = ({n_features},)"
     try:
         sides = [np.asarray(side) for side in ordered_pair(bounds)]
@@ -408,7 +424,13 @@ def _sides(bounds, n_features, name):
             f"pass a tuple of arrays, (np.array([{a}, {b}]), np.array([{c}, {d}])). For one pair per feature, pass "
             f"(np.array([{a}, {c}]), np.array([{b}, {d}])), or a dict by name."
         )
-    return [np.broadcast_to(side, n_features) for side in sides]
+    try:
+        (of, lower), (of_upper, upper) = map(_numbers_in_array, (np.broadcast_to(side, n_features) for side in sides))
+    except (TypeError, ValueError, OverflowError):
+        of, of_upper = None, ""
+    if of != of_upper:
+        raise ValueError(f"{allowed}, got {quoted(bounds)}.")
+    return of, lower, upper
 
 
 # --- From the data, without a guarantee ---------------------------------------------------------------------------

@@ -181,40 +181,11 @@ def test_one_wrong_value_is_an_error_that_names_the_column_and_costs_nothing(nam
     assert spent() == 0
 
 
-@pytest.mark.slow
-def test_a_missing_value_of_the_target_is_an_error_that_quotes_no_values(folder, capsys):
-    write_csv(people().assign(stay=lambda frame: frame["stay"].where(frame.index != 5)), "people.csv")
-    assert main([*SELECT, "--ledger", "people.db", "--yes"]) == 1
-    err = capsys.readouterr().err
-    assert "column 'stay' of people.csv must have a value in every record, because it is the target" in err
-    assert "got none in record 6: keep only the records that have a value" in err
-    assert spent() == 0
-
-
 def rewritten(folder, change, name="changed.csv"):
     """Write a copy of the table with changed lines, and return a command that selects from it."""
     lines = change((folder / "people.csv").read_text(encoding="utf-8").splitlines())
     (folder / name).write_text("\n".join(lines), encoding="utf-8")
     return ["select", name, *SELECT[2:]]
-
-
-@each(
-    "change, options, message",
-    [
-        (lambda lines: lines, ["--target", "STAY"], "the codebook must describe column 'STAY'"),
-        (lambda lines: lines, ["--features", "Age"], "the codebook must describe column 'Age'"),
-        (lambda lines: lines[:1], [], "changed.csv must hold at least 4 records"),
-        (lambda lines: [*lines, "", "," * lines[0].count(","), ""], [], "got none in record 2001"),
-        (lambda lines: ["A title", *lines], [], "DATA must have all columns of the codebook, got none named"),
-        (lambda lines: [line.replace(",", "|") for line in lines], [], "pass --delimiter '|'"),
-    ],
-)  # fmt: skip
-def test_errors_about_a_file_use_the_terms_of_the_command_line(change, options, message, folder, capsys):
-    assert main([*rewritten(folder, change), *options, "--yes", "--ledger", "people.db"]) == 1
-    err = capsys.readouterr().err
-    assert message in err
-    assert not re.search(r"\b(X|y|frame|bounds|classes)\b", err)
-    assert spent() == 0
 
 
 @each("end", [",", ",,,"])

@@ -135,7 +135,7 @@ BAD_PARAMETERS = [
     ({"mechanism": "exponential"}, "mechanism must be 'laplace'.*got 'exponential'"),
     ({"bounds": None}, "bounds must have an entry for .*. Write what is publicly known"),
     ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper.*got \(1, 0\)"),
-    ({"bounds": ([0, 0, 2], [1, 1, 2])}, r"bounds of feature 2 must be finite.*got \(2, 2\)"),
+    ({"bounds": ([0, 0, 2], [1, 1, 2])}, r"bounds of feature 2 must be finite.*got \(2.0, 2.0\)"),
     ({"bounds": (0, math.nan)}, "bounds must be finite"),
     ({"bounds": (0, math.inf)}, "bounds must be finite"),
     ({"bounds": ([0, 0], [1, 1])}, r"shape \(n_features,\) = \(3,\), got an array of shape \(2,\)"),

@@ -8,7 +8,18 @@ import pandas
 import polars
 import pytest
 
-from skdpmic.table.domains import Knots, Labels, LogRange, Nominal, Order, Range, domain_of, from_json, to_json
+from skdpmic.table.domains import (
+    Knots,
+    Labels,
+    LogRange,
+    Nominal,
+    Order,
+    Range,
+    domain_of,
+    domains_of,
+    from_json,
+    to_json,
+)
 from skdpmic.table.features import feature_domains, labels_of, n_features_of
 from skdpmic.table.normal_form import ColumnSource
 from skdpmic.table.targets import check_classes
@@ -231,3 +242,9 @@ def test_an_error_says_how_many_more_features_there_are():
 )
 def test_bounds_may_imply_the_number_of_features(bounds, categories, expected):
     assert n_features_of(bounds, categories) == expected
+
+
+def test_arrays_of_dates_are_read_as_each_pair_of_dates():
+    first, last = np.array(["2020-01-01", "2021-01-01"], "M8[ns]"), np.array(["2022-01-01", "2023-01-01"], "M8[D]")
+    expected = [domain_of(pair, "") for pair in zip(first, last, strict=True)]
+    assert domains_of((first, last), 2) == domains_of((list(first), list(last)), 2) == expected
