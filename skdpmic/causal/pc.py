@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -178,7 +177,6 @@ def find_graph(n_columns, test, alpha, max_order):
        Machine Learning Research 2014.
     .. [2] J. Ramsey, J. Zhang and P. Spirtes, "Adjacency-Faithfulness and Conservative Causal Inference", UAI 2006.
     """
-    test = cache(test)
     skeleton, p_values, n_untested = find_skeleton(n_columns, test, alpha, max_order)
     tested = skeleton & ~np.isnan(p_values)
     colliders, through = _triples(skeleton, tested, test, alpha, max_order)

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, Self
 
 import narwhals.stable.v2 as nw
@@ -375,10 +375,10 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         return self._kept[1]
 
     def _test(self, *test):
-        """A test, by column numbers."""
+        """A test, by column numbers; each is computed once."""
         if self._tests is None:
-            self._tests = self._make_tests()
-        return self._tests.test(*test)
+            self._tests = cache(self._make_tests().test)
+        return self._tests(*test)
 
     def __getstate__(self):
         state = super().__getstate__()

@@ -92,7 +92,7 @@ class TableTests:
         self._known = Interactions(tables, variances, n_samples)
         self._laws = TableLaws(self._known)
         self._n_independent = n_samples / rows_per_group
-        self._cut, self._merged, self._blanks, self._tested = cut, merged, blanks, {}
+        self._cut, self._merged, self._blanks = cut, merged, blanks
 
     def test(self, i, j, given):
         """Test whether columns i and j are independent given others.
@@ -111,11 +111,6 @@ class TableTests:
             because what happens within its parts has no bound. From 0 to 1 if `given` determines one of the columns: it
             is then independent of all others, which says nothing about causes.
         """
-        if (i, j, given) not in self._tested:
-            self._tested[i, j, given] = self._computed(i, j, given)
-        return self._tested[i, j, given]
-
-    def _computed(self, i, j, given):
         sizes = self._known.sizes
         if min(sizes[i], sizes[j]) == 1:
             return Outcome(1.0, 1.0)

@@ -34,7 +34,7 @@ from skdpmic.models.evaluation_result import (
     figures_of_sums,
 )
 from skdpmic.privacy.composition import check_epsilon, exact
-from skdpmic.privacy.noise import deviations_of, discrete_laplace, entropy_source, with_noise
+from skdpmic.privacy.noise import discrete_laplace, entropy_source, laplace_deviation, with_noise
 from skdpmic.release.path import run
 from skdpmic.table.domains import NUMBERS, Range, domain_of
 from skdpmic.table.frames import in_memory, is_frame
@@ -364,7 +364,7 @@ class _NumberRelease(NamedTuple):
         noisy = noisy_sums(error_sums(*records), self.scales, random_bytes)
         width, scales = self.bounds[1] - self.bounds[0], list(map(bounded_scale, self.scales))
         figures = figures_of_sums(noisy, scales, STEPS, width, self.n_counted, self.rows_per_group)
-        deviation = float(deviations_of(scales[0])) * width / STEPS / self.n_counted
+        deviation = float(laplace_deviation(scales[0])) * width / STEPS / self.n_counted
         return figures, {"sums": noisy}, None, deviation
 
 
@@ -425,16 +425,12 @@ def check_unit(model, groups):
 
 def why_not_private(model):
     """Why a model is not known to be private; empty if it is one of this package, or a pipeline of such steps."""
-    if isinstance(model, Pipeline):
-        *steps, last = [step for _, step in model.steps]
-        return next(filter(None, [*(_reason(step, _OWN_STEPS) for step in steps), _reason(last, _OWN_MODELS)]), "")
-    return _reason(model, _OWN_MODELS)
+    *steps, last = _steps(model)
+    return next(filter(None, [*(_reason(step, _OWN_STEPS) for step in steps), _reason(last, _OWN_MODELS)]), "")
 
 
 def _reason(step, rooms):
     """Why a step is not known to be private. A subclass may do anything, so its module is not one of ours."""
-    if step is None or (isinstance(step, str) and step == "passthrough"):
-        return ""
     if not type(step).__module__.startswith(rooms):
         return _kind(step)
     entry = getattr(step, "_entry", None)
@@ -534,8 +530,13 @@ def _checked(predictions, rows, shape):
 
 def has_foreign_steps(model):
     """Whether a model has steps that are not of this package, private or not."""
+    return any(not type(step).__module__.startswith(_OWN_STEPS) for step in _steps(model))
+
+
+def _steps(model):
+    """The steps of a pipeline that do something, or the model itself."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    return any(not type(step).__module__.startswith(_OWN_STEPS) for step in steps if step not in (None, "passthrough"))
+    return [step for step in steps if not (step is None or (isinstance(step, str) and step == "passthrough"))]
 
 
 STEPS = 2**14  # of the range of the target, to which targets and predictions are rounded

@@ -10,7 +10,7 @@ from skdpmic._utils.private_estimator import dataframe, with_intervals
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
 from skdpmic._utils.texts import budget, counted, escaped, in_short, quoted
 from skdpmic.budget.ledger_entry import RECORD, LedgerEntry
-from skdpmic.privacy.noise import deviations_of, reach
+from skdpmic.privacy.noise import laplace_deviation, reach
 
 
 class Figure(NamedTuple):
@@ -44,7 +44,7 @@ def mean_over_records(worth, noisy, scale, n_samples, usual=0.0, limits=(0.0, 1.
     """
     worth, noisy = worth.ravel(), np.ravel(noisy)
     nothing = np.zeros(len(worth))
-    mean = Ratio(worth @ noisy, n_samples, worth, nothing, deviations_of(nothing + scale))
+    mean = Ratio(worth @ noisy, n_samples, worth, nothing, laplace_deviation(nothing + scale))
     return mean_of([mean._replace(top=mean.top + usual * n_samples)], limits)
 
 
@@ -104,7 +104,9 @@ def _area(others, members, scale):
     wins, losses = _of_one_more(others, members)
     of_pairs = np.repeat([n_members, n_others], len(members))
     of_wins = np.concatenate([losses, wins])
-    return Ratio(members @ wins, n_members * n_others, of_wins, of_pairs, deviations_of(np.full(len(of_wins), scale)))
+    return Ratio(
+        members @ wins, n_members * n_others, of_wins, of_pairs, laplace_deviation(np.full(len(of_wins), scale))
+    )
 
 
 def _of_one_more(others, members):
@@ -150,7 +152,7 @@ def figures_of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
     absolute = mean_over_records(1 / units[:1], error / worth[:1], scales[0], n_samples)
     sampling = math.sqrt(max(square - error**2, 0.0) * rows_per_group / n_samples)
     return {
-        "r2": _r2(square, float(np.clip(mean, -0.5, 0.5)), mean_square, worth, deviations_of(scales)),
+        "r2": _r2(square, float(np.clip(mean, -0.5, 0.5)), mean_square, worth, laplace_deviation(scales)),
         "mean_absolute_error": Figure(*(width * end for end in (*absolute, sampling))),
     }
 
@@ -204,7 +206,7 @@ _CLEAR = 6.0  # standard deviations of the noise
 def calibration_of(others, members, edges, scale):
     """Observed shares of a class by predicted probability, in ranges of bins with clearly more records than noise."""
     both, parts, start = others + members, [], 0
-    fewest, deviation = max(both.sum() / _PARTS, 1.0), float(deviations_of(scale))
+    fewest, deviation = max(both.sum() / _PARTS, 1.0), float(laplace_deviation(scale))
     for end in range(1, len(both) + 1):
         inside = slice(start, end)
         count = both[inside].sum()
@@ -218,7 +220,7 @@ def _part(others, members, edges, scale):
     middles, weights = (edges[:-1] + edges[1:]) / 2, np.maximum(others + members, 0)
     of_class = np.repeat([0.0, 1.0], len(members))
     of_both = np.ones(len(of_class))
-    share = Ratio(members.sum(), others.sum() + members.sum(), of_class, of_both, deviations_of(scale * of_both))
+    share = Ratio(members.sum(), others.sum() + members.sum(), of_class, of_both, laplace_deviation(scale * of_both))
     predicted = float(middles @ weights / weights.sum())
     return CalibrationPart(float(edges[0]), float(edges[-1]), predicted, *mean_of([share]))
 

@@ -120,12 +120,10 @@ class TwoWayNoise:
         Variance of the noise on each count of records; 0 for none.
     sum_variance : Fraction
         Variance of the noise on each sum of the target, in units of its range.
-    n_columns : int
     """
 
     count_variance: int
     sum_variance: Fraction
-    n_columns: int
 
     name = "gaussian"
 
@@ -134,10 +132,10 @@ class TwoWayNoise:
         """The noise at which all tables cost rho in zCDP."""
         weight = squared_weight(n_columns, change)
         if rho == math.inf:
-            return cls(0, Fraction(0), n_columns)
+            return cls(0, Fraction(0))
         squared = squared_sensitivity(n_columns, weight, change, rows_per_group)
         count_variance = math.ceil(squared / (2 * Fraction(rho)))
-        return cls(count_variance, count_variance / weight, n_columns)
+        return cls(count_variance, count_variance / weight)
 
     @property
     def noise_scale(self):

@@ -78,12 +78,20 @@ def discrete_laplace(scale, size, random_bytes):
     return _in_blocks(lambda size: _until_kept(with_sign, size), size)
 
 
-def laplace_deviation(scale):
-    """Standard deviation of :func:`discrete_laplace`: ``1 / (sqrt(2) sinh(1 / (2 scale)))``; 0 for a scale of 0."""
-    if scale == 0:
-        return 0.0
-    half = 0.5 / float(scale)
-    return math.sqrt(2) * math.exp(-half) / -math.expm1(-2 * half)
+def laplace_deviation(scales):
+    """Standard deviations of :func:`discrete_laplace` of these scales: ``1 / (sqrt(2) sinh(1 / (2 scale)))``.
+
+    Parameters
+    ----------
+    scales : array-like of numbers, at least 0
+
+    Returns
+    -------
+    float64 ndarray
+    """
+    with np.errstate(divide="ignore", under="ignore"):  # without noise, or hardly any
+        half = 0.5 / np.asarray(scales, dtype=np.float64)
+        return math.sqrt(2) * np.exp(-half) / -np.expm1(-2 * half)
 
 
 def laplace_scale(deviation):
@@ -467,15 +475,6 @@ _SMOOTHING = 1 / 40  # standard deviation of normal noise that makes the law con
 _BEYOND = 2.5 * _SMOOTHING  # covers it where the law has atoms
 _TIMES = np.pi / _HALF_PERIOD * np.arange(1, round(4 / _SMOOTHING * _HALF_PERIOD / np.pi))
 _STEPS = 16  # of bisection
-
-
-def deviations_of(scales):
-    """Standard deviations of discrete Laplace numbers of these scales: float64 ndarray.
-
-    0 for scales below 1/200, at which a number other than 0 is drawn with a probability below 1e-86.
-    """
-    scales = np.asarray(scales, dtype=np.float64)
-    return np.where(scales < 1 / 200, 0.0, math.sqrt(0.5) / np.sinh(0.5 / np.maximum(scales, 1 / 200)))
 
 
 def reach(weights, deviations, confidence):

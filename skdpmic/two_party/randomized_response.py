@@ -199,7 +199,7 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         )
 
     def _draw(self, parts, random_bytes):
-        self._n_releases.value += 1
+        self._n_releases[0] += 1
         description = self._description
         reported = drawn_columns(len(parts[0]), len(parts), description.columns_per_record, random_bytes)
         reports = np.full(reported.shape, np.nan)
@@ -280,8 +280,8 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         return description
 
     def _warn(self):
-        if self._n_releases.value > 0:
-            before = self._n_releases.value
+        (before,) = self._n_releases
+        if before > 0:
             warn(
                 f"transform has already released reports {before} time(s), with epsilon={self._description.epsilon:g} "
                 "each. The budgets of releases about the same records are summed: all these reports together have "
@@ -326,16 +326,9 @@ def _fitted(description, random_state):
         "columns_per_record_": description.columns_per_record,
         "epsilon_per_column_": float(description.epsilon_per_column),
         "_description": description,
-        "_n_releases": _Count(),
+        "_n_releases": [0],  # in a list, so that `transform` changes no attribute
         "_is_seeded": random_state is not None,
     }
-
-
-class _Count:
-    """The number of releases since the fit."""
-
-    def __init__(self):
-        self.value = 0
 
 
 # --- Randomised response ---------------------------------------------------------------------------------------------

@@ -411,50 +411,34 @@ def _results(plan, terms, entry, records, random_bytes):
         "_scored_by": plan.statistic,
         "_entry": entry,
     }
-    of_records = plan.statistic == "distance_correlation" and plan.epsilon is None
-    tables = None if of_records else _tables(records, terms)
+    columns = description.columns, terms.inverses
+    if plan.statistic == "distance_correlation" and entry is None:
+        of_records = zip(records.reports.parts, *columns, strict=True)
+        found = [distance_correlation.estimate_from_records(own, records.target, *each) for own, *each in of_records]
+        return seen | _correlations(found)
+    of_target, n_target = target_parts(records.target, terms.n_target)
+    of_columns = zip(records.reports.parts, terms.inverses, strict=True)
+    tables = [count_reports(parts, of_target, (len(inverse), n_target)) for parts, inverse in of_columns]
     if plan.shares is not None:
         return seen | _known_scores(plan, terms, tables, random_bytes)
-    published = {}
-    if plan.epsilon is not None:
+    if entry is not None:
         tables = [with_laplace_noise(table, terms.scale, random_bytes) for table in tables]
-        published = {"noisy_counts_": tables, "noise_scale_": float(terms.scale)}
-    score = _correlations if plan.statistic == "distance_correlation" else _table_scores
-    return seen | published | score(plan, terms, records, tables)
+        seen |= {"noisy_counts_": tables, "noise_scale_": float(terms.scale)}
+    of_all = records.target.n_classes is not None, terms.scale
+    if plan.statistic == "distance_correlation":
+        of_counts = zip(tables, seen["n_reported_"], *columns, strict=True)
+        found = [distance_correlation.estimate_from_counts(table, n, *of_all, *each) for table, n, *each in of_counts]
+        return seen | _correlations(found)
+    scores = [table_score(plan.statistic, *each, *of_all) for each in zip(tables, terms.inverses, strict=True)]
+    return seen | _ranked(np.array(scores))
 
 
-def _tables(records, terms):
-    """The counts of each feature and the target."""
-    of_target, n_target = target_parts(records.target, terms.n_target)
-    columns = zip(records.reports.parts, terms.inverses, strict=True)
-    return [count_reports(parts, of_target, (len(inverse), n_target)) for parts, inverse in columns]
-
-
-def _correlations(plan, terms, records, tables):
-    (description, parts), target = records
-    columns = description.columns, terms.inverses
-    if tables is None:
-        of_records = zip(parts, *columns, strict=True)
-        found = [distance_correlation.estimate_from_records(own, target, *column) for own, *column in of_records]
-    else:
-        n_reported = [(of_column >= 0).sum() for of_column in parts]
-        is_discrete, of_counts = target.n_classes is not None, zip(tables, n_reported, *columns, strict=True)
-        found = [
-            distance_correlation.estimate_from_counts(table, n, is_discrete, terms.scale, *column)
-            for table, n, *column in of_counts
-        ]
+def _correlations(found):
     squared = np.array([estimate.value for estimate, _ in found])
     return {
         "_estimates": [estimate for estimate, _ in found],
         "distance_covariances_": np.array([covariance for _, covariance in found]),
     } | _ranked(squared, np.sqrt(np.clip(squared, 0.0, 1.0)))
-
-
-def _table_scores(plan, terms, records, tables):
-    is_discrete = records.target.n_classes is not None
-    columns = zip(tables, terms.inverses, strict=True)
-    scores = [table_score(plan.statistic, table, inverse, is_discrete, terms.scale) for table, inverse in columns]
-    return _ranked(np.array(scores))
 
 
 def _known_scores(plan, terms, tables, random_bytes):

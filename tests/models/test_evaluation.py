@@ -170,7 +170,7 @@ def test_the_records_may_be_in_any_table_that_the_model_takes(form):
         ({"y": Y + 5}, ValueError, "y must hold only labels that are in model.classes_"),
         ({"y": Y[:-1]}, ValueError, "inconsistent numbers of samples"),
         ({"rows": X[:3], "y": Y[:3]}, ValueError, "minimum of 4"),
-        ({"groups": np.arange(N)}, ValueError, "max_rows_per_group must be an int"),
+        ({"groups": np.arange(N)}, ValueError, "max_rows_per_group must be given with groups"),
         ({"max_rows_per_group": 3}, ValueError, "groups must identify"),
         ({"rows": X[:, :1]}, ValueError, "features"),
     ],
