@@ -64,8 +64,8 @@ class TargetChange(NamedTuple):
     are attained by the same two values.
     """
 
-    stays: Fraction
-    moves: Fraction
+    in_same_part: Fraction
+    between_parts: Fraction
 
 
 CHANGE_OF_NUMBERS = TargetChange(Fraction(1), Fraction(1, 2))  # from -1/2 to 1/2; two classes are these ends
@@ -99,7 +99,7 @@ def squared_sensitivity(n_columns, weight, change, rows_per_group=1):
     """
     d = n_columns
     most = max(
-        d * (d - 1) - m * (m - 1) + 2 * (d - m) + weight * (m * change.stays + (d - m) * change.moves)
+        d * (d - 1) - m * (m - 1) + 2 * (d - m) + weight * (m * change.in_same_part + (d - m) * change.between_parts)
         for m in range(d + 1)
     )
     return rows_per_group**2 * Fraction(most)
@@ -107,7 +107,7 @@ def squared_sensitivity(n_columns, weight, change, rows_per_group=1):
 
 def squared_weight(n_columns, change):
     """Squared weight of the tables of the target, at which they cost as much as the pairs if all parts change."""
-    return Fraction(n_columns + 1) / change.moves
+    return Fraction(n_columns + 1) / change.between_parts
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.readable import is_position
 from skdpmic._utils.texts import budget, in_short, names_of, quoted
 from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, ink_of, label_of, labels_apart, write_dates
 from skdpmic.privacy.composition import check_confidence
+from skdpmic.privacy.mechanisms import normal_half_width
 from skdpmic.table.domains import ends_in_words
 
 _MISSING = "missing values"
@@ -136,7 +136,7 @@ class EffectsDisplay(Display):
             np.where(is_point & ~has_records, np.nan, effects),
             edges=edges,
             part_names=part_names,
-            margins=stats.norm.ppf((1 + confidence) / 2) * deviations,
+            margins=normal_half_width(confidence) * deviations,
             confidence=confidence,
             column=str(feature),
             title=f"effect on {_what(estimator, place)}, {budget(*estimator.privacy_spent_)}",

@@ -220,10 +220,7 @@ class SquaredCorrelation(NamedTuple):
         return "coarse" if self.is_coarse else None
 
     def interval(self, z):
-        """All r for which ``covariance - r * spread`` is at most z standard errors from 0 (Fieller).
-
-        Above the estimate, the variance grows with r, as it does for weak dependence.
-        """
+        """All r for which ``covariance - r * spread`` is at most z standard errors from 0 (Fieller)."""
         if self.why_no_interval(z):
             return 0.0, 1.0
         (of_covariance, of_both), (_, of_spread) = self.errors
@@ -231,10 +228,10 @@ class SquaredCorrelation(NamedTuple):
         b = self.covariance * self.spread - z * z * of_both
         c = self.covariance**2 - z * z * of_covariance
         width = math.sqrt(max(b * b - a * c, 0.0))
-        return (b - width) / a, self._with_variance_of_upper((b + width) / a, z)
+        return (b - width) / a, self._upper_end((b + width) / a, z)
 
-    def _with_variance_of_upper(self, upper, z):
-        """The r for which ``r - value`` is as above, times the root of r over the value, or over a standard error."""
+    def _upper_end(self, upper, z):
+        """The upper end if the standard error grows with the root of r, as it does for weak dependence."""
         margin = max(upper - self.value, 1e-300)
         slope = margin / math.sqrt(max(self.value, margin / z))
         return (slope / 2 + math.sqrt(slope**2 / 4 + max(self.value, 0.0))) ** 2

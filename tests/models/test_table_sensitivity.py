@@ -61,7 +61,7 @@ def test_the_noise_costs_at_most_its_budget_in_exact_fractions(n_columns, change
     d = n_columns
     costs = [
         Fraction(rows**2) * (d * (d - 1) - m * (m - 1) + 2 * (d - m)) / (2 * noise.count_variance)
-        + Fraction(rows**2) * (m * change.stays + (d - m) * change.moves) / (2 * noise.sum_variance)
+        + Fraction(rows**2) * (m * change.in_same_part + (d - m) * change.between_parts) / (2 * noise.sum_variance)
         for m in range(d + 1)
     ]
     assert max(costs) <= rho
