@@ -593,7 +593,7 @@ MUTANTS = [
            "_utils/test_readable.py::test_a_missing_date_in_a_target_is_refused[public1-None]"),
     Mutant("_from_objects", "len(kinds) > 1", "False",
            "_utils/test_readable.py::test_dates_and_durations_in_one_column_are_refused_where_both_have_an_order"),
-    Mutant("_partitions", "read_by_engine(name, _tasks, column)", "_tasks(column)", "_utils/test_canary.py::"
+    Mutant("_tasks", "read_by_engine(name, _delayed, collection)", "_delayed(collection)", "_utils/test_canary.py::"
            "test_the_error_for_an_unreadable_dask_collection_quotes_nothing[bytes]"),
     Mutant("frames._without_repeats", "X.sum_duplicates()", "pass",
            "table/test_mixed_tables.py::test_duplicate_entries_of_a_sparse_matrix_add_up[csc_array]"),

@@ -353,10 +353,7 @@ def _merge(sketches):
 def _partitions(X, columns):
     """Tasks that return the rows of X and of each column, by name, partition by partition."""
     aligned = [_aligned(X, column, name) for name, column in columns.items()]
-    partitions = [
-        read_by_engine("X", _tasks, _with_whole_rows(X)),
-        *(read_by_engine(name, _tasks, column) for name, column in zip(columns, aligned, strict=True)),
-    ]
+    partitions = [_tasks(_with_whole_rows(X), "X"), *map(_tasks, aligned, columns)]
     for name, of_column in zip(columns, partitions[1:], strict=True):
         if len(of_column) != len(partitions[0]):
             raise ValueError(
@@ -380,7 +377,12 @@ def _aligned(X, column, name):
     return column
 
 
-def _tasks(collection):
+def _tasks(collection, name):
+    """One task per partition; an error of dask, which may convert values here, names only the collection."""
+    return read_by_engine(name, _delayed, collection)
+
+
+def _delayed(collection):
     """One task per partition; dask may combine small files, but not the same ones for X and for y."""
     if hasattr(collection, "chunks"):
         return collection.to_delayed().ravel().tolist()
@@ -395,7 +397,7 @@ def n_rows(X):
         return known
     import dask
 
-    lengths = [dask.delayed(len)(rows) for rows in read_by_engine("X", _tasks, _with_whole_rows(X))]
+    lengths = [dask.delayed(len)(rows) for rows in _tasks(_with_whole_rows(X), "X")]
     return sum(read_by_engine("X", dask.compute, *lengths))
 
 
