@@ -193,7 +193,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
 
     Examples
     --------
-    >>>     >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> import numpy as np
+    >>> from sklearn.neighbors import KNeighborsRegressor
     >>> from sklearn.pipeline import Pipeline
     >>> from skdpmic import PrivateGridSearch, PrivateSelectKBest
     >>> rng = np.random.default_rng(0)
@@ -201,7 +202,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     >>> y = (X[:, 3] - 0.5) ** 2
     >>> selector = PrivateSelectKBest(k=1, epsilon=2.0, bounds=(0, 1), target_bounds=(0, 0.25))
     >>> pipeline = Pipeline([("select", selector), ("model", KNeighborsRegressor())])
-    >>> grid = {"select__k": [1, 5], "model__n_neighbors": [3, 40]}
+    >>> grid = {"select__k": [1, 4], "model__n_neighbors": [3, 40]}
     >>> search = PrivateGridSearch(pipeline, grid, epsilon=2.0).fit(X, y)
     >>> search.best_params_["model__n_neighbors"], search.privacy_spent_
     (3, (4.0, 0.0))
