@@ -387,7 +387,7 @@ class PrivateAdditiveModel(PrivateEstimator):
                 "None: where nothing is known, private_bounds learns it, at a cost of epsilon."
             )
         each = self.max_rows_per_group
-        facts = PublicFacts(self.bounds, self.categories, target_bounds, classes, each, may_describe_more=True)
+        facts = PublicFacts(self.bounds, self.categories, target_bounds, classes, each, allows_other_columns=True)
         return AdditivePlan.of(self, facts)
 
     def _scores(self, X):

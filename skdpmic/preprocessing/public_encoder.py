@@ -154,7 +154,7 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
         with rollback_on_error(self):
             self._check_parameters()
             table = self._open(X, without_rows=True)
-            facts = PublicFacts(self.bounds, self.categories, may_describe_more=True)
+            facts = PublicFacts(self.bounds, self.categories, allows_other_columns=True)
             self._domains = facts.domains(table.n_features, table.names, table.declared())
             self._is_one_hot, self._has_indicators = self.encoding == "one-hot", bool(self.add_indicator)
             # The encoding of an empty table gives the output columns.

@@ -188,9 +188,9 @@ class NoisyTables(_Release):
         """The published attributes."""
         shape = records.public.shape
         noisy_counts = mechanism.release(records.tables(measure, n_jobs), shape.n_samples, random_bytes)
-        scorer, each = _scorer_of_tables(measure, mechanism, shape), shape.rows_per_group
+        scorer, max_rows = _scorer_of_tables(measure, mechanism, shape), shape.rows_per_group
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=records.progress.return_as)
-        scores = parallel(delayed(scorer.score)(t / each) for t in noisy_counts)
+        scores = parallel(delayed(scorer.score)(t / max_rows) for t in noisy_counts)
         scores = np.array(list(records.progress.track(scores, len(noisy_counts), "noisy tables")))
         return {
             "noisy_counts_": noisy_counts,

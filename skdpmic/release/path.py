@@ -121,7 +121,7 @@ class FitPlan:
 
     def entry(self, release, mechanism, shape, statistic):
         """The entry of the ledger for a release from a table of this shape."""
-        each = self.facts.max_rows_per_group
+        max_rows = self.facts.max_rows_per_group
         return LedgerEntry(
             self.reader,
             *release.cost[:3],
@@ -132,8 +132,8 @@ class FitPlan:
             release=release.publishes,
             mechanism=mechanism.name,
             epsilon_of_target=float(release.epsilon_of_target) or None,
-            unit=unit_of(each),
-            rows_per_person=each,
+            unit=unit_of(max_rows),
+            rows_per_person=max_rows,
             broken_by=", ".join(self.broken_by),
         )
 
@@ -154,9 +154,9 @@ class UnscoredPlan(FitPlan):
 
     def read(self, X, y, groups):
         """The records of a table in memory, and the people behind them."""
-        each = self.facts.max_rows_per_group
-        check_given_together(groups, each)
-        return self.read_table(in_memory(X), y).of_people(groups, each)
+        max_rows = self.facts.max_rows_per_group
+        check_given_together(groups, max_rows)
+        return self.read_table(in_memory(X), y).of_people(groups, max_rows)
 
 
 @dataclass(frozen=True)

@@ -415,10 +415,10 @@ def private_summary(
     if not isinstance(codebook, Codebook):
         raise TypeError(f"codebook must be a Codebook, got {type(codebook).__name__}.")
     names, cells_of, columns, people = _read(frame, codebook)
-    n_samples, n_groups, each = len(columns[0]), len(columns[0]), None
+    n_samples, n_groups, max_rows = len(columns[0]), len(columns[0]), None
     if people is not None:
-        n_samples, n_groups, each = people.n_samples, people.n_groups, people.rows_per_group
-    release = CellsRelease(epsilon, delta, tuple(cells.sizes for cells in cells_of), each or 1)
+        n_samples, n_groups, max_rows = people.n_samples, people.n_groups, people.rows_per_group
+    release = CellsRelease(epsilon, delta, tuple(cells.sizes for cells in cells_of), max_rows or 1)
     warn_about_delta(delta, n_groups)
 
     def draw(random_bytes):
@@ -436,7 +436,7 @@ def private_summary(
         "private_summary",
         release.cost,
         random_state=random_state,
-        max_rows_per_group=each,
+        max_rows_per_group=max_rows,
         n=n_groups,
         d=len(names),
         release="summary",

@@ -243,7 +243,7 @@ def _check_entries(facts):
     if 0 < len(numbered) < len(keys):
         return  # by name and by number: only the table shows whether they fit
     others = sorted(set(range(max(numbered, default=-1) + 1)) - numbered)
-    facts = replace(facts, keep=others, reads_kept=False, may_describe_more=False)
+    facts = replace(facts, keep=others, reads_kept=False, allows_other_columns=False)
     facts.describe_unseen(facts.n_features or 1, None)
 
 

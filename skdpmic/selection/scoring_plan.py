@@ -157,8 +157,8 @@ class ScoringPlan(FitPlan):
         release, (B, c, _) = self.release(n_features, n_people, n_classes), self.asked
         measure = self.with_shares(release.measure(self.statistic, B, c, n_people, n_classes))
         measure = measure if self.max_weight is None else measure.of_weights()
-        each = self.facts.max_rows_per_group
-        return measure if each is None else measure.of_groups(each)
+        max_rows = self.facts.max_rows_per_group
+        return measure if max_rows is None else measure.of_groups(max_rows)
 
     def with_shares(self, measure, public=None):
         """The measure, with the public shares of the target if there are any, at their cut if the table is known."""
@@ -199,9 +199,9 @@ class ScoringPlan(FitPlan):
 
     def _warn(self, public):
         self.warn_about_table(public)
-        shape, each = public.shape, self.facts.max_rows_per_group
-        if each is not None:
-            warn_about_copies(self.statistic, each)
+        shape, max_rows = public.shape, self.facts.max_rows_per_group
+        if max_rows is not None:
+            warn_about_copies(self.statistic, max_rows)
         self.check_has_choice(shape.n_features)
         k, n_features = self.publishes.k, shape.n_features
         if k not in (None, "all") and k >= n_features:  # of scores; names are refused
@@ -324,9 +324,8 @@ def check_mechanism(mechanism, allowed, statistic, delta):
 
 def _facts(estimator, statistic, keep, reads_kept):
     """The public facts of a table for this statistic, from parameters of an estimator."""
-    target = estimator.target_bounds, estimator.classes
-    each = estimator.max_rows_per_group
-    return PublicFacts(estimator.bounds, estimator.categories, *target, each, statistic.needs_ranges, keep, reads_kept)
+    public = estimator.bounds, estimator.categories, estimator.target_bounds, estimator.classes
+    return PublicFacts(*public, estimator.max_rows_per_group, statistic.needs_ranges, keep, reads_kept)
 
 
 _FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best

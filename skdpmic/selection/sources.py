@@ -49,8 +49,8 @@ def read(plan, X, y, groups=None, sample_weight=None):
     -------
     Records
     """
-    each = plan.facts.max_rows_per_group
-    check_given_together(groups, each)
+    max_rows = plan.facts.max_rows_per_group
+    check_given_together(groups, max_rows)
     check_weights_given(sample_weight, plan.max_weight)
     if is_dask_collection(X):
         return _count_on_workers(plan, X, y, sample_weight)
@@ -59,7 +59,7 @@ def read(plan, X, y, groups=None, sample_weight=None):
     records = plan.read_table(X, y)
     if sample_weight is not None:
         records = records.with_weights(read_weights(sample_weight, plan.max_weight, records.n_samples))
-    return records.of_people(groups, each)
+    return records.of_people(groups, max_rows)
 
 
 def _check_pieces(statistic, max_rows_per_group):

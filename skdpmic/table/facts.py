@@ -108,7 +108,7 @@ class PublicFacts:
         Features kept in any case.
     reads_kept : bool, default=False
         Whether their values are used, so that they must be described.
-    may_describe_more : bool, default=False
+    allows_other_columns : bool, default=False
         Whether `bounds` and `categories` may have entries for names that are not in the table, such as columns that
         an earlier step did not choose.
     """
@@ -121,7 +121,7 @@ class PublicFacts:
     needs_ranges: bool = True
     keep: Any = ()
     reads_kept: bool = False
-    may_describe_more: bool = False
+    allows_other_columns: bool = False
 
     @property
     def read_from_data(self):
@@ -146,7 +146,7 @@ class PublicFacts:
     @property
     def n_features(self):
         """Number of features described by the arguments; None if they fit any number."""
-        is_known = self.needs_ranges and not self.may_describe_more
+        is_known = self.needs_ranges and not self.allows_other_columns
         return n_features_of(self.bounds, self.categories, self.keep) if is_known else None
 
     @property
@@ -181,7 +181,7 @@ class PublicFacts:
 
     def _entries_for(self, entries, names):
         """The entries of a dict for these names, if it may have others."""
-        if not self.may_describe_more or not isinstance(entries, dict):
+        if not self.allows_other_columns or not isinstance(entries, dict):
             return entries
         if names is None and any(isinstance(key, str) for key in entries):
             raise ValueError(
