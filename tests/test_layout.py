@@ -164,16 +164,13 @@ CONVERSIONS = {
 }
 # Where conversions of libraries meet a table or a column of a user: one place to read each, one to hand it on.
 MEETING_TABLES = {
-    "skdpmic.table.frames": {
-        *("DataFrame", "Series", "check_array", "from_arrow", "from_dict", "from_pandas", "to_numpy", "to_pandas"),
-        "validate_data",
-    },
+    "skdpmic.table.frames": {"DataFrame", "Series", "from_arrow", "from_dict", "from_pandas", "to_pandas"},
+    "skdpmic.table.tables": {"check_array", "to_numpy", "validate_data"},  # of one type
     "skdpmic.table.normal_form": {  # of one column, by its type
         *("Series", "asanyarray", "asarray", "from_arrow", "from_pandas", "to_list", "to_numpy", "to_pylist")
     },
     "skdpmic.table.handed_on": {"DataFrame", "Series", "from_dict", "to_pandas", "to_polars"},  # of our own Column
     "skdpmic.table.targets": {"asarray", "column_or_1d"},  # the shape of an array; distinct labels as "data"
-    "skdpmic.selection.sources": {"column_or_1d"},
     "skdpmic.search.candidates": {"indexable"},  # lengths
     "skdpmic.two_party.randomized_response": {"asarray", "to_numpy"},  # reports, which are already private
 }
@@ -190,7 +187,8 @@ MEETING_RAW = {
     "skdpmic.counting.streams": {"collect"},  # by Polars, with the types of the query
     "skdpmic.models.evaluation": {"tocsr"},
     "skdpmic.search.costs": {"astype", "unique"},  # the numbers of rows
-    "skdpmic.table.frames": {"DataFrame", "collect", "table", "to_numpy", "tocsc"},  # by the schema, or of one type
+    "skdpmic.table.frames": {"DataFrame", "collect", "table"},  # by the schema
+    "skdpmic.table.tables": {"to_numpy", "tocsc"},  # of one type
     "skdpmic.table.normal_form": {"isnat"},
     "skdpmic.table.targets": {"values"},  # of our Column
 }

@@ -15,7 +15,7 @@ WIDE = Path(__file__).parents[1] / "wide.py"
 
 @pytest.mark.slow
 def test_a_small_table_is_timed_by_step():
-    sizes = ["--rows", "60", "--columns", "5", "--fits", "1"]
+    sizes = ["--rows", "60", "--columns", "12", "--fits", "1"]
     command = [sys.executable, WIDE, *sizes, "--one", "genotypes", "classes", "PrivateSelectKBest"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     fit, reading, scores, noise = map(float, printed.removeprefix("genotypes, classes, PrivateSelectKBest").split()[:4])

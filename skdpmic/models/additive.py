@@ -46,8 +46,9 @@ from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, publ
 from skdpmic.table.domains import NUMBERS, Labels, as_date
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
-from skdpmic.table.frames import check_columns_seen, in_memory, open_table
+from skdpmic.table.frames import in_memory
 from skdpmic.table.records import read_columns, read_records
+from skdpmic.table.tables import check_columns_seen, open_table
 from skdpmic.table.targets import labels_in, target_domain
 
 MOST_CLASSES = 10

@@ -16,9 +16,10 @@ from skdpmic._utils.texts import quoted, told_apart
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
 from skdpmic.table.domains import MISSING, OTHER, Labels, beside, domain_of, in_unit_interval, names_of_labels
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.frames import as_frame, check_columns_seen, columns_seen, is_frame, is_lazy, open_table
+from skdpmic.table.frames import as_frame, is_frame, is_lazy
 from skdpmic.table.handed_on import AsksForContainer, dataframe_of
 from skdpmic.table.records import read_columns
+from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
 
 _ENCODINGS = ("one-hot", "ordinal")
 

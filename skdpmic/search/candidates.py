@@ -31,7 +31,8 @@ from skdpmic.search.cost_of_fits import (
     private_steps,
     widths_in,
 )
-from skdpmic.table.frames import declared_by_name, is_lazy, open_table
+from skdpmic.table.frames import declared_by_name, is_lazy
+from skdpmic.table.tables import open_table
 
 _ANY_SEED = bytes(16)
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators carry nothing over from one fit to the next

@@ -24,8 +24,8 @@ from skdpmic.selection.scoring import PrivateScores, PrivateScoring, scores_plan
 from skdpmic.selection.scoring_plan import BestNames, MeasureParameters, n_to_keep, scoring_plan
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.features import check_keep, kept_columns
-from skdpmic.table.frames import check_columns_seen, open_table
 from skdpmic.table.handed_on import AsksForContainer, among_zeros, with_columns
+from skdpmic.table.tables import check_columns_seen, open_table
 
 
 class ColumnSelectionMixin(AsksForContainer, SelectorMixin):

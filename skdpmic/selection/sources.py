@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.arguments import check_public, one_of
@@ -29,10 +28,11 @@ from skdpmic.statistics.grids import check_B, check_c
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import check_mergeable, statistic_named
 from skdpmic.table.features import kept_columns
-from skdpmic.table.frames import column_of, columns_seen, is_lazy, open_table
+from skdpmic.table.frames import column_of, is_lazy
 from skdpmic.table.people import check_given_together
 from skdpmic.table.records import check_enough
-from skdpmic.table.targets import check_classes, check_weights_given, read_weights, target_domain
+from skdpmic.table.tables import columns_seen, open_table
+from skdpmic.table.targets import check_classes, check_weights_given, one_dimensional, read_weights, target_domain
 
 _Method = TypeVar("_Method")
 
@@ -103,7 +103,7 @@ def _count_lazily(plan, X, y, sample_weight):
     if y is None:
         raise ValueError(f"{plan.reader} requires y to be passed, but the target y is None.")
     refuse_target_among(column_names(X), y)
-    y = column_of(y, "y", column_or_1d)
+    y = column_of(y, "y", one_dimensional)
     check_enough(y.n_samples)
     weights = None if sample_weight is None else column_of(sample_weight, "sample_weight")
     if weights is not None and weights.n_samples != y.n_samples:

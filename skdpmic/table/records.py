@@ -18,8 +18,8 @@ from skdpmic.table import values
 from skdpmic.table.domains import NUMBERS, Ignored, Labels, Order, Range, with_range_of_data
 from skdpmic.table.facts import Description
 from skdpmic.table.features import domains_without_ranges, kept_columns, ordered_kinds, read_each, refuse_faults
-from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.people import People, read_people
+from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
 from skdpmic.table.targets import ClassTarget, NumericTarget, StratifiedTarget, make_target, target_of_rows
 
 _COPIED_AT_ONCE = 16  # two cache lines of a record

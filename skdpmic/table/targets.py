@@ -5,6 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from sklearn import config_context
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -124,7 +125,7 @@ def make_target(y, n_samples, domain, classes, reader, named="classes"):
     """
     if y is None:
         raise ValueError(f"{reader} requires y to be passed, but the target y is None.")
-    y = column_of(y, "y", column_or_1d)
+    y = column_of(y, "y", one_dimensional)
     if y.n_samples != n_samples:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {y.n_samples}]")
     if classes is not None:
@@ -187,9 +188,15 @@ def _class_target(y, classes, named):
     return ClassTarget(codes, max(len(labels), 2))
 
 
+def one_dimensional(array):
+    """A target as scikit-learn takes it: one column of two dimensions is taken, with a warning."""
+    with config_context(array_api_dispatch=False):
+        return column_or_1d(array, warn=True)
+
+
 def labels_in(y):
     """The distinct labels of a target, read from the data, in ascending order: at least two."""
-    labels = _labels_of_data(_complete(column_of(y, "y", column_or_1d)))
+    labels = _labels_of_data(_complete(column_of(y, "y", one_dimensional)))
     without_data(check_classification_targets, labels)  # which refuses numbers that are not labels
     if len(labels) < 2:
         raise ValueError("y must hold labels of at least 2 classes, got 1 class.")

@@ -332,14 +332,12 @@ def test_a_selector_and_the_model_after_it_share_one_public_description(table, t
 
 
 @pytest.mark.slow
-def test_columns_of_an_array_cannot_be_described_by_name_and_the_error_says_what_to_do():
+def test_a_model_behind_a_selector_is_described_by_names():
     X = pd.DataFrame(np.random.default_rng(0).uniform(size=(1000, 4)), columns=list("abcd"))
     public = {"bounds": dict.fromkeys("abcd", (0, 1)), "target_bounds": (0, 1)}
     pipeline = make_pipeline(PrivateSelectKBest(2, epsilon=5.0, **public), PrivateAdditiveRegressor(5.0, **public))
-    with pytest.raises(ValueError, match=r"set_output\(transform='pandas'\)"):
-        pipeline.fit(X, X["a"].rename("y"))
-    pipeline.set_output(transform="pandas").fit(X, X["a"].rename("y"))
-    assert pipeline[-1].n_features_in_ == 2
+    pipeline.fit(X, X["a"].rename("y"))
+    assert pipeline[-1].feature_names_in_.tolist() == pipeline[0].get_feature_names_out().tolist()
 
 
 @pytest.mark.slow

@@ -173,9 +173,8 @@ ESTIMATORS = [
     DPMICSelector(2, **NUMBERS, threshold=0.3),
     SelectNames(2, **NUMBERS, statistic="kendall"),
     SelectNames(1, bounds=(0, 1), classes=[0, 1, 2], delta=1e-3, epsilon=0.02),
-    SelectNames(99, **NUMBERS),
-    PrivateSelectKBest(3, **NUMBERS, criterion="joint", epsilon=20),
-    PrivateSelectKBest(3, bounds=(0, 1), classes=[0, 1, 2], criterion="joint", delta=1e-3, epsilon=0.02),
+    PrivateSelectKBest(2, **NUMBERS, criterion="joint", epsilon=20),
+    PrivateSelectKBest(2, bounds=(0, 1), classes=[0, 1, 2], criterion="joint", delta=1e-3, epsilon=0.02),
 ]
 
 

@@ -49,8 +49,6 @@ def estimator(kind, has_classes=False, takes_delta=False, needs_delta=False, **p
 
     def release(n, d, budget, ledger):
         given = dict(parameters)
-        if given.get("k") == "d":
-            given["k"] = d
         if takes_delta:
             given["delta"] = max(budget[1], 1e-6) if needs_delta and budget[1] == 0 else budget[1]
         public = CLASSED if has_classes else PUBLIC
@@ -152,7 +150,7 @@ RELEASES = {
     "discoveries": estimator(DPMICSelector, fdr=0.1),
     **{
         f"{k} names, {criterion}": estimator(PrivateSelectKBest, takes_delta=True, k=k, criterion=criterion)
-        for k, criterion in itertools.product((1, "d"), ("single", "joint", "auto"))
+        for k, criterion in itertools.product((1, "all"), ("single", "joint", "auto"))
     },
     "names by MIC": estimator(PrivateSelectKBest, takes_delta=True, k=1, statistic="mic_r"),
     "names beside kept ones": selection_with_kept_feature,
@@ -190,7 +188,7 @@ def assert_drawn_or_refused(release, sizes_and_budgets, folder):
                 assert len(ledger.entries()) == before
 
 
-QUICK = ("two parties", "bounds", "reports", "search", "gaussian, mtv_r", "d names, joint", "correlations")
+QUICK = ("two parties", "bounds", "reports", "search", "gaussian, mtv_r", "all names, joint", "correlations")
 
 
 @pytest.mark.few

@@ -34,8 +34,8 @@ from skdpmic import (
 )
 from skdpmic.selection.selectors import ColumnSelectionMixin
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.frames import open_table
 from skdpmic.table.records import read_columns
+from skdpmic.table.tables import open_table
 from tests.folding import each
 from tests.table.arrow_columns import pa as pyarrow
 from tests.table.test_any_container import (

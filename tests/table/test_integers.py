@@ -9,8 +9,8 @@ import pytest
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.frames import open_table
 from skdpmic.table.records import read_records
+from skdpmic.table.tables import open_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # seeds
 
