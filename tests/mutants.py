@@ -652,10 +652,10 @@ MUTANTS = [
     Mutant("ChoicesInTurn._mixed", "((_WHOLE - self._own_share) * gains + self._own_share * alone) // _WHOLE",
            "(_WHOLE - self._own_share) * gains // _WHOLE + self._own_share * alone // _WHOLE",
            f"{IN_TURN}::test_a_step_in_all_scores_moves_a_mixed_score_by_no_more_than_that_step"),
-    Mutant("null_laws._rare_class_ratio", "math.sqrt(rarer * (1 - rarer)) / (1 - rarer)", "1.0",
+    Mutant("chance._rare_class_ratio", "math.sqrt(rarer * (1 - rarer)) / (1 - rarer)", "1.0",
            "statistics/test_chance.py::"
            "test_with_two_classes_of_known_shares_the_chance_score_is_what_independent_variables_score"),
-    Mutant("null_laws._simulated_shares", "measure.class_shares is None or measure.n_classes == 2", "True",
+    Mutant("chance._simulated_shares", "measure.class_shares is None or measure.n_classes == 2", "True",
            "statistics/test_chance.py::test_with_three_classes_of_known_shares_the_chance_score_is_simulated_with_these_shares"),
     Mutant("Family.sized_by_shares", "1 + evenness(side.margins[0] / UNITS)", "2.0",
            "statistics/test_chance.py::"

@@ -19,8 +19,8 @@ from skdpmic.budget.filters import Cost
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS, law_of_scale, scale_for_budget, to_grid
 from skdpmic.privacy.top_k import ChoicesInTurn, mechanism_of_names
+from skdpmic.statistics.chance import chance_added, chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
-from skdpmic.statistics.null_laws import chance_added, chance_scores
 
 CHOSEN_SHARE = Fraction(1, 10)  # of the budget of scores, for single scores of those chosen: docs/theory/joint.md
 TARGET_SHARE = Fraction(3, 20)  # share of the budget for the target itself: docs/theory/learnt_margin.md

@@ -49,7 +49,14 @@ from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.path import publish, store
-from skdpmic.selection.scoring_plan import AllScores, MeasureParameters, ScoringPlan, check_mechanism, scoring_plan
+from skdpmic.selection.scoring_plan import (
+    AllScores,
+    MeasureParameters,
+    NullModel,
+    ScoringPlan,
+    check_mechanism,
+    scoring_plan,
+)
 from skdpmic.selection.sources import (
     check_agreement,
     empty_sketch,
@@ -61,7 +68,6 @@ from skdpmic.selection.sources import (
 )
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.mtv.released_shares import shares_interval
-from skdpmic.statistics.null_laws import NullModel
 from skdpmic.table.frames import in_memory
 from skdpmic.table.records import read_numbers, refuse_dask
 from skdpmic.table.targets import USUAL_MEAN

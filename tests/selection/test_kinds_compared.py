@@ -8,8 +8,8 @@ import pytest
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.privacy.mechanisms import LaplaceMechanism
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
+from skdpmic.statistics.chance import chance_score, chance_scores
 from skdpmic.statistics.mic.statistic import MicR
-from skdpmic.statistics.null_laws import chance_score, chance_scores
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic.statistics.null_laws import chance_added, chance_score, chance_scores
+from skdpmic.statistics.chance import chance_added, chance_score, chance_scores
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape

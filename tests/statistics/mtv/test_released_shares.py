@@ -10,7 +10,7 @@ import pytest
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, mtv_r
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.statistics import null_laws as chance
+from skdpmic.statistics import chance
 from skdpmic.statistics.mtv import released_shares
 from skdpmic.statistics.mtv.family import N_PLACES, UNITS, TargetShares, class_family, numeric_family, public_shares
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, release_cut_shares

@@ -1,0 +1,181 @@
+"""Mean scores and gains of features that are independent of the target, from public numbers only.
+
+Features of the same domain have the same mean score by chance, so their ranking is unaffected. Nominal and numeric
+features have different grids: before they are compared, the mean score of each kind is subtracted. It is the same for
+all data sets, so the sensitivity does not change.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from skdpmic.table.domains import Nominal
+from skdpmic.table.targets import ClassTarget, NumericTarget
+
+_MOST_SAMPLES = 10_000  # simulated; for more records, chance scores fall at the rate of the measure
+_DRAWS = 24
+_LEVELS = (0.0, 0.05, 0.1, 0.2, 0.4)  # single scores of a feature at which the gains of others are simulated
+_UNIT = (0.0, 1.0)
+
+
+def chance_scores(measure, shape, candidates=None):
+    """Mean scores of independent features of each domain; 0 if all are of one kind, so that they do not matter.
+
+    Parameters
+    ----------
+    measure : Measure
+    shape : Shape
+    candidates : ndarray of shape (n_candidates,), default=None
+        Indices of the features; None for all.
+
+    Returns
+    -------
+    ndarray of shape (n_candidates,)
+    """
+    domains = shape.domains if candidates is None else [shape.domains[j] for j in candidates]
+    kind_of = {domain: _kind(domain) for domain in set(domains)}
+    if len(set(kind_of.values())) == 1 or measure.chance_rate is None:
+        return np.zeros(len(domains))
+    public, shares, n = measure.without_target_shares(), _simulated_shares(measure), int(shape.n_groups)
+    by_kind = {kind: chance_score(public, kind, n, shares) for kind in dict.fromkeys(kind_of.values())}
+    factor = measure.chance_factor * _rare_class_ratio(measure)
+    return factor * np.array([by_kind[kind_of[domain]] for domain in domains])
+
+
+def _rare_class_ratio(measure):
+    """Chance scores against two classes of these shares, relative to those against equal classes."""
+    if measure.n_classes != 2 or measure.class_shares is None:
+        return 1.0
+    rarer = min(measure.class_shares)
+    return math.sqrt(rarer * (1 - rarer)) / (1 - rarer)
+
+
+def _simulated_shares(measure):
+    """The shares for simulating more than two classes, rounded so that a simulation serves many fits; or None."""
+    return None if measure.class_shares is None or measure.n_classes == 2 else _rounded(measure.class_shares)
+
+
+def chance_added(measure, shape, given, alone, candidates):
+    """Mean gains over a given feature of features independent of it and of the target; 0 if all are of one kind.
+
+    Parameters
+    ----------
+    measure : MtvRGrids
+    shape : Shape
+    given : int
+        Index of that feature.
+    alone : float
+        Its released or public single score. The smaller it is, the larger the gains of others by chance.
+    candidates : sequence of int
+        Indices of the features.
+
+    Returns
+    -------
+    ndarray of shape (n_candidates,)
+    """
+    kinds = [_kind(shape.domains[j]) for j in candidates]
+    if len(set(kinds)) == 1:
+        return np.zeros(len(kinds))
+    factor, shares, n = measure.chance_factor, _class_shares(measure), int(shape.n_groups)
+    level = max(level for level in _LEVELS if level <= max(alone, 0.0) / _largest_binary_score(shares))
+    public = (measure.without_target_shares(), shares, _kind(shape.domains[given]), n, level)
+    return factor * np.array([_added(kind, *public) for kind in kinds])
+
+
+def _class_shares(measure):
+    """Known shares of the classes, or equal ones, rounded; None for a numeric target."""
+    n_classes = measure.n_classes
+    if n_classes is None:
+        return None
+    return _rounded((1 / n_classes,) * n_classes if measure.class_shares is None else measure.class_shares)
+
+
+def _rounded(shares):
+    """Shares in fiftieths, so that a simulation serves many fits."""
+    fiftieths = np.maximum(np.round(np.array(shares) * 50), 1)
+    return tuple((fiftieths / fiftieths.sum()).tolist())
+
+
+def _largest_binary_score(shares):
+    """Approximate largest score of a binary feature against a target cut in two, whose classes have these shares."""
+    if shares is None:
+        return 1.0
+    ends = np.cumsum((0.0, *shares))
+    below = np.diff(np.minimum(ends, 0.5))
+    return float(np.mean([abs(s - 2 * low) / max(s, 1 - s) for s, low in zip(shares, below, strict=True)]))
+
+
+def _kind(domain):
+    """The kind of a domain; ranges of numbers do not matter."""
+    return domain if isinstance(domain, Nominal) else _UNIT
+
+
+@lru_cache(maxsize=256)
+def chance_score(measure, domain, n, shares=None):
+    """Mean score of independent variables with uniform distributions, from a simulation with fixed random numbers.
+
+    Parameters
+    ----------
+    measure : Measure
+        Measure with grids, which has a `chance_rate`.
+    domain : pair of floats or Nominal
+        Scale of the feature. No values are missing, and there are no other labels.
+    n : int
+        Number of records.
+    shares : tuple of float, default=None
+        Shares of the classes; None for equal ones.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    n_drawn = min(n, _MOST_SAMPLES)
+    random = np.random.RandomState(0)
+    scores = []
+    with measure.in_numpy_if_little(n_drawn, _DRAWS):
+        for _ in range(_DRAWS):
+            target = _drawn_target(measure.n_classes, shares, n_drawn, random)
+            scorer = measure.with_shares_of(target).scorer(target, None)
+            scores.append(scorer.score(_feature(domain, n_drawn, random), domain))
+    return float(np.mean(scores)) * (n_drawn / n) ** measure.chance_rate
+
+
+@lru_cache(maxsize=256)
+def _added(domain, measure, shares, given, n, level):
+    """Gain over a feature whose halves determine those of the target."""
+    n_drawn = min(n, _MOST_SAMPLES)
+    random = np.random.RandomState(0)
+    added = []
+    for _ in range(_DRAWS // 2):
+        column = _feature(given, n_drawn, random)
+        half = 2 * column < (given.n_labels if isinstance(given, Nominal) else 1)
+        is_upper = half == (2 * random.random_sample(n_drawn) < 1 + level)
+        places = (is_upper + random.random_sample(n_drawn)) / 2
+        target = _target(measure.n_classes, places if shares is None else _classes(shares, places))
+        scorer = measure.with_shares_of(target).scorer_beside(target, column, given)
+        added.append(scorer.score(_feature(domain, n_drawn, random), domain) - scorer.score(column, given))
+    return max(float(np.mean(added)), 0.0) * (n_drawn / n) ** measure.chance_rate
+
+
+def _drawn_target(n_classes, shares, n, random):
+    if n_classes and shares is None:
+        return ClassTarget(random.randint(n_classes, size=n), n_classes)
+    places = random.random_sample(n)
+    return _target(n_classes, places if shares is None else _classes(shares, places))
+
+
+def _classes(shares, places):
+    """The class of each place in [0, 1), which is divided into classes by their shares."""
+    return np.searchsorted(np.cumsum(shares)[:-1], places, side="right")
+
+
+def _target(n_classes, values):
+    return ClassTarget(values, n_classes) if n_classes else NumericTarget(values, _UNIT)
+
+
+def _feature(domain, n, random):
+    if isinstance(domain, Nominal):
+        return random.randint(domain.n_labels, size=n).astype(np.uint32)
+    return random.random_sample(n)
