@@ -80,10 +80,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _executed(arguments, run, printed):
     """The exit status of a command and the message of its error; its output is kept for later."""
     try:
-        with run.outputs, contextlib.redirect_stdout(printed):
+        with run.outputs:
             run.outputs.begin()
-            # Imported here, so that help and invalid options are fast.
-            getattr(import_module("skdpmic.command_line.commands"), arguments.command)(arguments, run)
+            with contextlib.redirect_stdout(printed):
+                # Imported here, so that help and invalid options are fast.
+                getattr(import_module("skdpmic.command_line.commands"), arguments.command)(arguments, run)
         return DONE, None
     except DeclinedError:
         return DECLINED, "declined: nothing was spent."

@@ -129,12 +129,13 @@ def test_concurrent_readers_see_the_old_content_or_the_new(tmp_path):
     thread.join()
 
 
-def test_a_draft_leaves_nothing_behind(tmp_path):
-    draft = Draft(tmp_path / "file")
-    assert len(os.listdir(tmp_path)) == 1
+def test_a_draft_reserves_space_and_leaves_nothing_behind(tmp_path):
+    draft = Draft(tmp_path / "file", room=1000)
+    (name,) = os.listdir(tmp_path)
+    assert (tmp_path / name).stat().st_size == 1000
     draft.discard()
     assert os.listdir(tmp_path) == []
-    with Draft(tmp_path / "file") as draft:
+    with Draft(tmp_path / "file", room=1000) as draft:
         draft.finish(b"abc")
     assert (tmp_path / "file").read_bytes() == b"abc"
     assert os.listdir(tmp_path) == ["file"]

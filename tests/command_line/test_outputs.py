@@ -130,7 +130,7 @@ def impossible(rng, ending):
         return "device" + ending
     if ending != ".txt":
         return rng.choice(["none/file", "people.csv/file", "/proc/file", "/proc/self/file"]) + ending
-    return rng.choice(["people.csv", "./codebook.toml", "people.db", "/dev/null", "names/", ""])
+    return rng.choice(["people.csv", "./codebook.toml", "people.db", "people.db-journal", "/dev/null", "names/", ""])
 
 
 def draw(rng, endings):
@@ -260,6 +260,7 @@ def test_many_paid_results_are_shown_or_written(made, folder, capsys, monkeypatc
         ("-o", "./people.csv", "must be a file of its own"),
         ("-o", "codebook.toml", "must be a file of its own"),
         ("-o", "people.db", "must be a file of its own"),
+        ("-o", "people.db-journal", "must be a file of its own"),
         ("-o", "link", "must be a file of its own"),
         ("-o", "hard", "must be a file of its own"),
     ],
@@ -275,6 +276,15 @@ def test_a_file_that_cannot_be_written_is_detected_before_the_charge(option, pat
     assert (out, message in err) == ("", True), err
     assert spent() == 0
     assert contents(folder) == before
+
+
+@POSIX
+def test_the_file_to_which_stdout_is_redirected_is_not_replaced(folder, capsys, monkeypatch):
+    with open("all.txt", "w") as stdout, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", stdout)
+        assert main([*SELECT, *PAID, "-o", "all.txt"]) == 1
+    assert "the one to which output is redirected" in capsys.readouterr().err
+    assert spent() == 0
 
 
 @POSIX
