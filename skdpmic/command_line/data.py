@@ -4,6 +4,7 @@ import csv
 import gzip
 import os
 from bisect import bisect_left
+from itertools import islice
 from pathlib import Path
 
 try:
@@ -18,7 +19,7 @@ from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import counted, quoted
 from skdpmic._utils.user_files import check_regular
-from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION
+from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, LABELS
 from skdpmic.table.people import read_people
 from skdpmic.table.records import FEWEST
 
@@ -55,6 +56,11 @@ def read_frame(source, codebook, target=None, features=None):
     -------
     pyarrow.Table
     """
+    if not any(codebook.entry(name) for name in source.names):
+        raise ValueError(
+            f"{source.name} must have columns that the codebook describes, got none: if a title or a note stands above "
+            "their names, delete the lines above them."
+        )
     # The names determine which columns are needed, and whether any are missing.
     no_rows = pyarrow.schema([(name, pyarrow.string()) for name in source.names]).empty_table()
     used = codebook.records(no_rows, target, features)["X"].column_names + ([] if target is None else [target])
@@ -62,19 +68,36 @@ def read_frame(source, codebook, target=None, features=None):
     if frame.num_rows < FEWEST:
         raise ValueError(f"{source.name} must hold at least {FEWEST} records, got {frame.num_rows}.")
     if target is not None:
-        _check_complete(frame[target], f"column {quoted(target)} of {source.name}")
+        _check_target(frame[target], codebook.entry(target), source, f"column {quoted(target)} of {source.name}")
     return frame
 
 
-def _check_complete(column, where):
-    """Raise if a record lacks the target."""
-    first = compute.index(compute.is_null(column, nan_is_null=True), pyarrow.scalar(True)).as_py()
+def _check_target(column, entry, source, where):
+    """Raise if a record lacks the target, or has a label that the codebook does not list."""
+    first = _first(compute.is_null(column, nan_is_null=True))
     if first >= 0:
         raise ValueError(
-            f"{where} must have a value in every record, because it is the target, got none in record {first + 1}: "
-            "keep only the records that have a value, whose number is then public, or write a label for the others "
-            "that the codebook lists."
+            f"{where} must have a value in every record, because it is the target, got none in "
+            f"{source.place_of(first)}: keep only the records that have a value, whose number is then public, or "
+            "describe it in the codebook by labels, with one for the others, and write that there."
         )
+    first = _first(compute.invert(_is_label(column, entry))) if entry.kind == LABELS else -1
+    if first >= 0:
+        raise ValueError(
+            f"{where} must hold labels that the codebook lists, because it is the target, got another in "
+            f"{source.place_of(first)}: check spelling, case and spaces, or add it to the labels."
+        )
+
+
+def _first(flags):
+    return compute.index(flags, pyarrow.scalar(True)).as_py()
+
+
+def _is_label(column, entry):
+    labels, kind = list(entry.labels), pyarrow.string() if entry.has_text_labels else pyarrow.float64()
+    if types.is_integer(column.type):  # floats cannot tell all of them apart
+        labels, kind = [int(label) for label in labels if label == int(label)], pyarrow.decimal128(38, 0)
+    return compute.is_in(column.cast(kind), value_set=pyarrow.array(labels, kind))
 
 
 def size_in_words(records, codebook):
@@ -114,11 +137,15 @@ class ParquetFile:
         table = read_by_engine(self.name, self._file.read, columns=names)
         return pyarrow.table([self._described(table.column(name), entries[name], name) for name in names], names)
 
+    def place_of(self, record):
+        """Where a record is, counted from 0."""
+        return f"row {record + 1}"
+
     def _described(self, column, entry, name):
         """A column of the type that the codebook says: text is read as in a CSV, and numbers may be durations."""
         where = f"column {quoted(name)} of {self.name}"
         if entry is not None and _is_text(column.type) and not entry.has_text_labels:
-            return _spelled_in_place(column.cast(pyarrow.string()), entry, where)
+            return _spelled_in_place(column.cast(pyarrow.string()), entry, where, self.place_of)
         is_duration = entry is not None and entry.kind == DURATION
         return _in_unit(column, entry, where) if is_duration and _is_numeric(column.type) else column
 
@@ -204,8 +231,8 @@ def _spelled(text, entry, name, decimal="."):
     return _in_unit(numbers, entry, name) if entry.kind == DURATION else numbers
 
 
-def _spelled_in_place(text, entry, name, n_before=0, decimal="."):
-    """Like :func:`_spelled`, but its error says which is the first unreadable value, after `n_before` others."""
+def _spelled_in_place(text, entry, name, place_of, decimal="."):
+    """Like :func:`_spelled`, but its error says where the first unreadable value is, by ``place_of(index)``."""
     try:
         return _spelled(text, entry, name, decimal)
     except ValueError as error:
@@ -218,8 +245,8 @@ def _spelled_in_place(text, entry, name, n_before=0, decimal="."):
             return True
         return False
 
-    first = bisect_left(range(1, len(text)), True, key=is_unreadable) + 1
-    raise ValueError(f"{message.removesuffix('.')}, the first in record {n_before + first}.")
+    first = bisect_left(range(1, len(text)), True, key=is_unreadable)
+    raise ValueError(f"{message.removesuffix('.')}, the first in {place_of(first)}.")
 
 
 def _in_unit(values, entry, name):
@@ -330,7 +357,7 @@ class CsvFile:
         -------
         pyarrow.Table
         """
-        n_lines = read_by_engine(self.name, self._count_lines)
+        n_lines = read_by_engine(self.name, lambda: sum(1 for _ in self._lines_of_records()))
         schema = pyarrow.schema([(name, _type_of(entries[name], name)) for name in self.names if name in entries])
         if n_lines == 0:  # an error in pyarrow
             return schema.empty_table()
@@ -346,8 +373,15 @@ class CsvFile:
             )
         return pyarrow.Table.from_batches(batches, schema)
 
+    def place_of(self, record):
+        """Where a record is, counted from 0: its line, or its number if a record may have several lines."""
+        if self._has_line_breaks:
+            return f"record {record + 1}"
+        return f"line {next(islice(self._lines_of_records(), record, None))}"
+
     def _spelled(self, text, entry, name, n_before):
-        return _spelled_in_place(text, entry, f"column {quoted(name)} of {self.name}", n_before, self._decimal)
+        where = f"column {quoted(name)} of {self.name}"
+        return _spelled_in_place(text, entry, where, lambda i: self.place_of(n_before + i), self._decimal)
 
     def _header(self, line):
         """The names in the first line."""
@@ -356,11 +390,12 @@ class CsvFile:
             names = next(csv.reader([text], delimiter=self._delimiter, strict=True), [])
         except (UnicodeDecodeError, csv.Error):
             names = []
-        if not any(names) or len(line) > _MOST_BYTES or line.startswith(_OTHER_FILES):
+        is_title = sum(map(bool, names)) == 1 < len(names) - 1
+        if is_title or not any(names) or len(line) > _MOST_BYTES or line.startswith(_OTHER_FILES):
             raise ValueError(
                 f"{self.name} must be a CSV file in UTF-8 with column names in the first line, at most 4 MiB of them, "
-                "got another: save a spreadsheet or text in another encoding as CSV UTF-8, and let the name of a "
-                "compressed or Parquet file end in .csv.gz or .parquet."
+                "got another: delete a title or an empty line above the names, save a spreadsheet or text in another "
+                "encoding as CSV UTF-8, and let the name of a compressed or Parquet file end in .csv.gz or .parquet."
             )
         other = next((sign for sign in _DELIMITERS if len(names) == 1 and sign in names[0]), None)
         if other is not None and self._delimiter not in names[0]:
@@ -378,11 +413,12 @@ class CsvFile:
         with self._lines() as file:
             return file.readline(_MOST_BYTES + 1)
 
-    def _count_lines(self):
-        """Number of lines after the header; of several columns, only nonempty ones."""
+    def _lines_of_records(self):
+        """Numbers of the lines after the header; of several columns, only of nonempty ones."""
         with self._lines() as file:
-            file.readline()
-            return sum(line != "\n" or len(self._all_names) == 1 for line in file)
+            for number, line in enumerate(file, start=1):
+                if number > 1 and (line != "\n" or len(self._all_names) == 1):
+                    yield number
 
     def _batches(self, names):
         """Batches of records, as text; errors quote none of them."""

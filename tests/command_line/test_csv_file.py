@@ -183,5 +183,5 @@ def test_only_columns_with_an_entry_are_read(tmp_path):
 
 def test_only_the_first_line_is_read_for_a_template(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_bytes(b"number,labels\n" + b"\xff\xfe,\x00" * 10)
-    monkeypatch.setattr(CsvFile, "_count_lines", None)
+    monkeypatch.setattr(CsvFile, "_lines_of_records", None)
     assert CsvFile(str(tmp_path / "t.csv")).outline == ["number", "labels"]

@@ -14,6 +14,7 @@ import pytest
 
 from skdpmic import BudgetLedger, Codebook, __version__, plan_release
 from skdpmic.command_line import data as data_source
+from skdpmic.command_line import outputs
 from skdpmic.command_line.data import CsvFile
 from skdpmic.command_line.main import main
 from skdpmic.privacy.composition import rho_for
@@ -445,6 +446,15 @@ def test_progress_is_shown_on_stderr_only(folder, capsys):
     out, err = capsys.readouterr()
     assert json.loads(out).keys() == parsed_alone.keys()
     assert "[PrivateSelectKBest] 6/6 columns" in err
+
+
+def test_progress_on_a_long_table_is_shown_without_asking(folder, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert main([*SELECT, "--yes"]) == 0
+    assert "columns" not in sys.stderr.getvalue()
+    monkeypatch.setattr(outputs, "_MANY_VALUES", 2000)
+    assert main([*SELECT, "--yes"]) == 0
+    assert "[PrivateSelectKBest] 6/6 columns" in sys.stderr.getvalue()
 
 
 @pytest.mark.slow
