@@ -32,12 +32,17 @@ def is_private(name):
 
 
 def defined_names(nodes):
-    """Names of all functions, classes, variables and attributes that the package defines."""
+    """Names of all functions, classes, variables and attributes that the package defines.
+
+    Keys of dicts are among them, because estimators store what a fit publishes in one step.
+    """
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.attr if isinstance(node, ast.Attribute) else node.id
+        elif isinstance(node, ast.Dict):
+            yield from (key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
 
 
 def imported(node):
@@ -110,7 +115,10 @@ def test_a_private_name_is_found(source, name):
 
 
 def test_our_own_private_names_are_allowed():
-    source = "from skdpmic.a import _b\nclass C:\n    def _f(self):\n        self._x: int = 1\n        return self._x"
+    source = (
+        "from skdpmic.a import _b\nclass C:\n    def _f(self):\n        self._x: int = 1\n"
+        "        self.__dict__ = {'_y': 2}\n        return self._x + self._y"
+    )
     assert list(private_names({"module": ast.parse(source)})) == []
 
 

@@ -343,7 +343,7 @@ class EvaluationDisplay(Display):
         if kind == "calibration":
             parts = evaluation.calibration(label)
             drawn = [(part.predicted, part.observed, part.lower, part.upper) for part in parts]
-            x, y, lower, upper = zip(*drawn, strict=True)
+            x, y, lower, upper = np.reshape(drawn, (-1, 4)).T  # noise may leave none
             shown = cls(x, y, lower=lower, upper=upper, kind=kind)
         else:
             shown = cls(*evaluation.roc_curve(label), kind=kind)

@@ -501,9 +501,10 @@ def unpriced_steps(candidates):
     found = {}
     for candidate in candidates:
         for name, part in parts_of(candidate):
-            library = _maker(part).__module__.partition(".")[0]
-            if not _PRIVATE.isdisjoint(arguments_of(part)) and library not in ("sklearn", "skdpmic"):
-                found[name or _kind(part)] = f"{_kind(part)} of {library}"
+            if not _PRIVATE.isdisjoint(arguments_of(part)):
+                library = _maker(part).__module__.partition(".")[0]
+                if library not in ("sklearn", "skdpmic"):
+                    found[name or _kind(part)] = f"{_kind(part)} of {library}"
     return found
 
 

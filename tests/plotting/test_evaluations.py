@@ -33,6 +33,15 @@ def test_the_points_match_the_calibration_of_a_class(pyplot):
     assert ax.get_title().endswith(", high")
 
 
+def test_a_calibration_that_noise_hides_has_no_points(pyplot):
+    evaluation = private_evaluation(
+        LogisticRegression().fit(X, Y == "low"), X, Y == "low", epsilon=0.001, model_is_public=True
+    )
+    assert evaluation.calibration() == []
+    display = EvaluationDisplay.from_evaluation(evaluation, kind="calibration")
+    assert len(display.line_.get_xdata()) == 0
+
+
 def test_what_cannot_be_plotted_is_refused(pyplot):
     with pytest.raises(ValueError, match="label must be one of"):
         EvaluationDisplay.from_evaluation(evaluated(Y))

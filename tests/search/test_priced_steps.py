@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVR, LinearSVR
 
 from skdpmic import DPMICScorer, PrivateSelectKBest, PublicEncoder, dp_mic_regression, search_cost
@@ -73,6 +73,7 @@ def test_a_step_of_another_library_is_named_in_a_warning_and_the_others_are_pric
         *[SVR(), LinearSVR(), HuberRegressor(), SGDRegressor(), MLPRegressor(), WiderSVR(), Ridge(), GaussianNB()],
         *[make_pipeline(StandardScaler(), SVR()), PublicEncoder(bounds=(0, 1)), "passthrough", None],
         ColumnTransformer([("scale", StandardScaler(), [0])]),
+        FunctionTransformer(partial("a".replace, "a")),  # a function without a module
     ],
 )
 def test_ordinary_steps_raise_no_false_alarm(model):
