@@ -13,11 +13,11 @@ from types import SimpleNamespace
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from skdpmic._utils.bases import BaseEstimator
 from skdpmic._utils.summaries import as_html, cost_in_short
 
 _NONCE = "nonce"

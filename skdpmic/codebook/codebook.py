@@ -461,7 +461,8 @@ class Codebook:
         max_rows_per_group: int | None = None,
         title: str | None = None,
     ) -> None:
-        if not isinstance(columns, Mapping) or not all(isinstance(name, str) for name in columns):
+        is_dict = isinstance(columns, Mapping)  # by itself, because type checkers take it for granted
+        if not is_dict or not all(isinstance(name, str) for name in columns):
             raise ValueError(f"columns must be a dict by column name, got {quoted(columns)}.")
         if not columns:
             raise ValueError("columns must have an entry for at least one column, got none.")
@@ -727,8 +728,7 @@ class Codebook:
                 "features must be names or a dataframe if the codebook describes columns by patterns, got None."
             )
         names = self.columns if features is None else names_of_columns(features)
-        others = {target, *self.groups}
-        entries = {name: self.entry(name) for name in names if name not in others}
+        entries = {name: self.entry(name) for name in names if name not in (target, *self.groups)}
         return [name for name, entry in entries.items() if entry is not None and entry.is_used]
 
     # --- Display --------------------------------------------------------------------------------------------------

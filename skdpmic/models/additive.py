@@ -8,9 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import special
-from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import is_classifier
 
 from skdpmic._utils.arguments import asks_for_data, check_whole, nearest_shares
+from skdpmic._utils.bases import ClassifierMixin, RegressorMixin
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import (
     PrivateEstimator,

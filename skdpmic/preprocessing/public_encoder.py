@@ -6,10 +6,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import asks_for_data
+from skdpmic._utils.bases import BaseEstimator
 from skdpmic._utils.private_estimator import rollback_on_error
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.texts import quoted, told_apart

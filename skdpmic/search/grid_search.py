@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import cross_validate
 from sklearn.utils import get_tags
@@ -19,6 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose, is_auto, is_number, is_whole
+from skdpmic._utils.bases import MetaEstimatorMixin
 from skdpmic._utils.errors import public_messages, warn
 from skdpmic._utils.private_estimator import PrivateEstimator, rollback_on_error
 from skdpmic._utils.progress import Progress

@@ -7,10 +7,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from skdpmic._utils.arguments import asks_for_data, check_whole
+from skdpmic._utils.bases import OneToOneFeatureMixin, TransformerMixin
 from skdpmic._utils.private_estimator import (
     PrivateEstimator,
     ResultsMixin,

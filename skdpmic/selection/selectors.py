@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.integrate import cumulative_trapezoid
 from sklearn import config_context
-from sklearn.feature_selection import SelectorMixin
 
 from skdpmic._utils.arguments import check_k, is_number
+from skdpmic._utils.bases import SelectorMixin
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import best_first, check_published, share_of_possible
 from skdpmic._utils.texts import in_short, quoted

@@ -7,8 +7,8 @@ others are read.
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.base import TransformerMixin
 
+from skdpmic._utils.bases import TransformerMixin
 from skdpmic._utils.readable import are_text
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.frames import columns_at

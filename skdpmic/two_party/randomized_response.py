@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_public, check_whole, is_auto
+from skdpmic._utils.bases import OneToOneFeatureMixin, TransformerMixin
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator, in_use, one_call_at_a_time
 from skdpmic._utils.summaries import ResultColumn, Summary, why_broken
