@@ -1,12 +1,14 @@
-"""The base classes of scikit-learn, as type checkers need them.
+"""The base classes of scikit-learn, as mypy needs them.
 
-scikit-learn has no type hints, and a type checker would accept any argument of a class that is derived from an unknown
-one. So for type checkers, these are known classes with unknown attributes.
+scikit-learn has no type hints. Other type checkers read its source; mypy would accept any argument of a class that is
+derived from an unknown one, so for mypy these are known classes with unknown attributes.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
+MYPY = False  # mypy takes it for True
+
+if MYPY:
 
     class BaseEstimator:
         def __getattr__(self, name: str) -> Any: ...
