@@ -310,10 +310,10 @@ def _parts_of(entry):
 def numbers_in(ends):
     """The kind of given numbers, dates or durations, and all of them as floats; a TypeError or ValueError if mixed."""
     kinds = {kind_of_date(end) if is_date(end) else NUMBERS for end in ends}
-    if len(kinds) > 1 or None in kinds:
+    if len(kinds) != 1 or None in kinds:
         raise TypeError
     if kinds == {NUMBERS}:
-        if any(isinstance(end, str | bytes | complex) for end in ends):
+        if any(isinstance(end, str | bytes | complex | np.complexfloating) for end in ends):
             raise TypeError
         return NUMBERS, [float(end) for end in ends]
     return kinds.pop(), [seconds_of(end) for end in ends]

@@ -142,6 +142,8 @@ UNORDERED = {
     "an array without axes": np.array(1.0),
     "a large int": (0, 10**400),
     "large ints": (-(10**400), 10**400),
+    "nothing": (),
+    "complex numbers": (np.complex64(0), np.complex64(1)),
 }
 
 
