@@ -364,7 +364,7 @@ class _NumberRelease(NamedTuple):
         noisy = noisy_sums(error_sums(*records), self.scales, random_bytes)
         width, scales = self.bounds[1] - self.bounds[0], list(map(bounded_scale, self.scales))
         figures = figures_of_sums(noisy, scales, STEPS, width, self.n_counted, self.rows_per_group)
-        deviation = float(laplace_deviation(scales[0])) * width / STEPS / self.n_counted
+        deviation = laplace_deviation(scales[0]) * width / STEPS / self.n_counted
         return figures, {"sums": noisy}, None, deviation
 
 

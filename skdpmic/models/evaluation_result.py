@@ -44,7 +44,7 @@ def mean_over_records(worth, noisy, scale, n_samples, usual=0.0, limits=(0.0, 1.
     """
     worth, noisy = worth.ravel(), np.ravel(noisy)
     nothing = np.zeros(len(worth))
-    mean = Ratio(worth @ noisy, n_samples, worth, nothing, laplace_deviation(nothing + scale))
+    mean = Ratio(worth @ noisy, n_samples, worth, nothing, nothing + laplace_deviation(scale))
     return mean_of([mean._replace(top=mean.top + usual * n_samples)], limits)
 
 
@@ -105,7 +105,7 @@ def _area(others, members, scale):
     of_pairs = np.repeat([n_members, n_others], len(members))
     of_wins = np.concatenate([losses, wins])
     return Ratio(
-        members @ wins, n_members * n_others, of_wins, of_pairs, laplace_deviation(np.full(len(of_wins), scale))
+        members @ wins, n_members * n_others, of_wins, of_pairs, np.full(len(of_wins), laplace_deviation(scale))
     )
 
 
@@ -151,8 +151,9 @@ def figures_of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
     error, square, mean, mean_square = worth * noisy
     absolute = mean_over_records(1 / units[:1], error / worth[:1], scales[0], n_samples)
     sampling = math.sqrt(max(square - error**2, 0.0) * rows_per_group / n_samples)
+    deviations = np.array(list(map(laplace_deviation, scales)))
     return {
-        "r2": _r2(square, float(np.clip(mean, -0.5, 0.5)), mean_square, worth, laplace_deviation(scales)),
+        "r2": _r2(square, float(np.clip(mean, -0.5, 0.5)), mean_square, worth, deviations),
         "mean_absolute_error": Figure(*(width * end for end in (*absolute, sampling))),
     }
 
@@ -206,7 +207,7 @@ _CLEAR = 6.0  # standard deviations of the noise
 def calibration_of(others, members, edges, scale):
     """Observed shares of a class by predicted probability, in ranges of bins with clearly more records than noise."""
     both, parts, start = others + members, [], 0
-    fewest, deviation = max(both.sum() / _PARTS, 1.0), float(laplace_deviation(scale))
+    fewest, deviation = max(both.sum() / _PARTS, 1.0), laplace_deviation(scale)
     for end in range(1, len(both) + 1):
         inside = slice(start, end)
         count = both[inside].sum()
@@ -220,7 +221,7 @@ def _part(others, members, edges, scale):
     middles, weights = (edges[:-1] + edges[1:]) / 2, np.maximum(others + members, 0)
     of_class = np.repeat([0.0, 1.0], len(members))
     of_both = np.ones(len(of_class))
-    share = Ratio(members.sum(), others.sum() + members.sum(), of_class, of_both, laplace_deviation(scale * of_both))
+    share = Ratio(members.sum(), others.sum() + members.sum(), of_class, of_both, laplace_deviation(scale) * of_both)
     predicted = float(middles @ weights / weights.sum())
     return CalibrationPart(float(edges[0]), float(edges[-1]), predicted, *mean_of([share]))
 

@@ -264,7 +264,7 @@ class ScorecardNoise:
 
     def _deviation(self, scale, n_steps=1):
         """Standard deviation of noise of this scale that is drawn in this many steps."""
-        return float(laplace_deviation(scale * n_steps)) / n_steps if self.name == "geometric" else math.sqrt(scale)
+        return laplace_deviation(scale * n_steps) / n_steps if self.name == "geometric" else math.sqrt(scale)
 
     def on_counts(self, counts, random_bytes, n_steps=1):
         """Counts with noise; or sums of numbers in [0, 1], in this many steps, with the same noise."""

@@ -78,20 +78,15 @@ def discrete_laplace(scale, size, random_bytes):
     return _in_blocks(lambda size: _until_kept(with_sign, size), size)
 
 
-def laplace_deviation(scales):
-    """Standard deviations of :func:`discrete_laplace` of these scales: ``1 / (sqrt(2) sinh(1 / (2 scale)))``.
+def laplace_deviation(scale):
+    """Standard deviation of :func:`discrete_laplace`: ``1 / (sqrt(2) sinh(1 / (2 scale)))``; 0 for a scale of 0.
 
-    Parameters
-    ----------
-    scales : array-like of numbers, at least 0
-
-    Returns
-    -------
-    float64 ndarray
+    It is published, so it is not computed by numpy, whose exponentials differ between processors in the last bit.
     """
-    with np.errstate(divide="ignore", under="ignore"):  # without noise, or hardly any
-        half = 0.5 / np.asarray(scales, dtype=np.float64)
-        return math.sqrt(2) * np.exp(-half) / -np.expm1(-2 * half)
+    if scale == 0:
+        return 0.0
+    half = 0.5 / float(scale)
+    return math.sqrt(2) * math.exp(-half) / -math.expm1(-2 * half)
 
 
 def laplace_scale(deviation):

@@ -366,4 +366,4 @@ def _scaled_to_width_1(values, bounds):
 
 def noise_variance(scale):
     """Variance of discrete Laplace noise of this scale on clamped counts."""
-    return min(float(laplace_deviation(scale)), float(FARTHEST)) ** 2
+    return min(laplace_deviation(scale), float(FARTHEST)) ** 2
