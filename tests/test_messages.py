@@ -30,7 +30,9 @@ from skdpmic.two_party import RandomizedResponse
 from tests.folding import each
 
 N = 40
-X = pd.DataFrame({"age": np.arange(N) * 2.0, "sex": ["f", "m"] * (N // 2), "paid": np.arange(N) / N})
+STRINGS = "string"  # older versions of pandas declare no type of text by themselves
+SEX = pd.Series(["f", "m"] * (N // 2), dtype=STRINGS)
+X = pd.DataFrame({"age": np.arange(N) * 2.0, "sex": SEX, "paid": np.arange(N) / N})
 Y = np.arange(N) % 2
 PUBLIC = {"bounds": {"age": (0, 120), "paid": (0, 1)}, "categories": {"sex": ["f", "m"]}, "classes": [0, 1]}
 
@@ -48,10 +50,13 @@ KINDS = {
         [1.0, 2.0],
         {"none": "{'%s': (0, 120)} for ages", "bounds": None, "texts": "numbers in categories, too"},
     ),
-    "numerals": (["1", "2"], {"none": "{'%s': ['no', 'yes']}", "bounds": None, "texts": None}),
-    "text": (["7,654", "32%"], {"none": "{'%s': ['no', 'yes']}", "bounds": "X['%s'] = pd.to_numeric(", "texts": None}),
+    "numerals": (pd.array(["1", "2"], dtype=STRINGS), {"none": "{'%s': ['no', 'yes']}", "bounds": None, "texts": None}),
+    "text": (
+        pd.array(["7,654", "32%"], dtype=STRINGS),
+        {"none": "{'%s': ['no', 'yes']}", "bounds": "X['%s'] = pd.to_numeric(", "texts": None},
+    ),
     "category": (
-        pd.Categorical(["86753", "b"]),
+        pd.Categorical(pd.array(["86753", "b"], dtype=STRINGS)),
         {"none": "may have been read from the data", "bounds": "may have been read from the data", "texts": None},
     ),
     "dates": (

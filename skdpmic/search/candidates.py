@@ -15,7 +15,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import f_classif
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.utils import indexable
+from sklearn.utils import indexable, resample
 
 from skdpmic._utils.errors import BudgetError, is_invalid_parameter, warn
 from skdpmic._utils.readable import are_text, check_meaning, column_names, is_dask_collection, refuse_target_among
@@ -31,7 +31,7 @@ from skdpmic.search.cost_of_fits import (
     private_steps,
     widths_in,
 )
-from skdpmic.table.frames import declared_by_name, is_lazy
+from skdpmic.table.frames import declared_by_name, is_frame, is_lazy
 from skdpmic.table.tables import open_table
 
 _ANY_SEED = bytes(16)
@@ -77,6 +77,19 @@ def _refuse_unsplittable(data, name):
             f"{type(data).__name__}: load it first, as by {name}.collect(), {name}.compute(), {name}.to_arrow_table() "
             f"or np.array(list({name}))."
         )
+    if is_frame(data) and len(data) and not _has_rows_to_pick(data):
+        raise TypeError(
+            f"{name} must be a table whose rows scikit-learn can pick inside PrivateGridSearch, got a "
+            f"{type(data).__name__}: convert it first, as by {name}.to_pandas()."
+        )
+
+
+def _has_rows_to_pick(frame):
+    """Whether this version of scikit-learn can pick rows of a dataframe of this library."""
+    try:
+        return len(resample(frame, n_samples=1, random_state=0)) == 1
+    except Exception:  # of many kinds; other tables are refused by name
+        return False
 
 
 def candidate_with(estimator, parameters):

@@ -45,7 +45,8 @@ SCALARS = [
     *(kind(7) for kind in (np.int8, np.uint64, np.longlong, np.float16, np.float32, np.float64, np.longdouble)),
     *(kind(-1.5) for kind in (np.float32, np.float64, np.longdouble, np.complex128)),
     *(np.float64(special) for special in ("nan", "inf", "-inf")),
-    *(np.str_(text) for text in ("age", "it's (a) name", 'a "name"', "np.float64(1.0")),
+    *(np.str_(text) for text in ("age", "it's (a) name", 'a "name"')),
+    *([np.str_("np.float64(1.0")] if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else []),  # where repr names types
     *(np.bool_(0), np.bool_(1), np.bytes_(b"a)b")),
 ]
 
@@ -66,8 +67,9 @@ def test_messages_quote_numpy_scalars_at_any_depth_as_those_of_python():
     draw = random.Random(0)
     for _ in range(500):
         given, plain = nested(draw, 3)
-        assert as_python(given) == repr(plain).replace("(-1.5+0j)", "-1.5+0j")
-    assert quoted(np.datetime64("2020-01-01")) == "np.datetime64('2020-01-01')"
+        said, expected = as_python(given), repr(plain)
+        assert said.replace("(-1.5+0j)", "-1.5+0j") == expected.replace("(-1.5+0j)", "-1.5+0j")  # by version
+    assert quoted(np.datetime64("2020-01-01")).endswith(".datetime64('2020-01-01')")
 
 
 def test_messages_do_not_quote_what_may_be_data_in_place_of_a_parameter():

@@ -64,7 +64,7 @@ def differences(before, now, place=""):
     elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         pairs = [(str(j), *pair) for j, pair in enumerate(zip(before, now, strict=True))]
     else:
-        step = P_VALUE_TOLERANCE if ".p_values_." in place else STEP_TOLERANCE
+        step = P_VALUE_TOLERANCE if ".p_values" in place else STEP_TOLERANCE
         return [] if are_equal(before, now, step) else [f"{place}: {before} is now {now}"]
     return [found for key, *pair in pairs for found in differences(*pair, f"{place}.{key}")]
 

@@ -60,9 +60,8 @@ def test_a_dataframe_stays_a_dataframe_of_its_library(library):
         chosen = frame_of(HOLES[:, [1, 3]], ["b", "d"])
         whole = selector.set_output(transform=container).inverse_transform(chosen)
         assert type(whole) is type(chosen)
-        values = np.array(
-            [pandas.array(nw.from_native(whole)[name].to_list(), "Float64") for name in "abcde"], dtype=float
-        )
+        columns = [pandas.array(nw.from_native(whole)[name].to_list(), "Float64") for name in "abcde"]
+        values = np.array([column.to_numpy(float, na_value=np.nan) for column in columns])
         np.testing.assert_array_equal(values.T, EXPECTED)
 
 

@@ -207,8 +207,9 @@ def test_no_label_decides_whether_two_others_are_of_one_person():
     for _ in range(20):
         order = rng.permutation(len(SCALARS))
         np.testing.assert_array_equal(together([SCALARS[i] for i in order]), alone[np.ix_(order, order)])
-    number_of = {repr(label): i for i, label in enumerate(SCALARS)}
+    number_of = {(type(label), repr(label)): i for i, label in enumerate(SCALARS)}
     same = [(DAY, pd.Timestamp(DAY)), (DAY, np.datetime64("2020-01-01")), (2**53 + 1, Decimal(2**53 + 1)), (True, 1.0)]
     other = [(2**53 + 1, 2.0**53), (0.1, np.float32(0.1)), ("a", b"a"), ("1", 1), (0.1, Decimal("0.1"))]
     for pairs, expected in ((same, True), (other, False)):
-        assert all(alone[number_of[repr(a)], number_of[repr(b)]] == expected for a, b in pairs)
+        for pair in pairs:
+            assert alone[tuple(number_of[type(label), repr(label)] for label in pair)] == expected, pair
