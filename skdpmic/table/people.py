@@ -87,7 +87,7 @@ def check_given_together(
         )
     if values is not None and limit is None:
         raise ValueError(
-            f"{limit_name} must be given with {name}, got None: the guarantee requires a public limit for each person."
+            f"{limit_name} must be given with {name}, got None: the guarantee requires this public limit."
         )
 
 
