@@ -249,7 +249,7 @@ def laplace_quantile(scale, confidence, n_scores=1):
 
 def normal_half_width(confidence):
     """Half-width of an interval of this confidence for normal errors, in standard deviations."""
-    return -ndtri((1 - confidence) / 2)
+    return float(-ndtri((1 - confidence) / 2))
 
 
 def gaussian_quantile(scale, confidence, n_scores=1):

@@ -368,6 +368,7 @@ def test_a_plan_states_the_noise_of_a_fit_before_there_is_a_table(table):
             model.kind_, model._entry.mechanism, model.noise_scale_,
         )  # fmt: skip
         assert (row.epsilon, row.delta) == model.privacy_spent_
+        assert type(row.error) is float  # and not of numpy, whose repr would fill the screen
 
 
 def test_the_notebook_and_the_card_show_the_effects(table):
