@@ -86,9 +86,7 @@ def check_given_together(
             f"and searches pass it to estimators with set_fit_request({name}=True), if metadata routing is enabled."
         )
     if values is not None and limit is None:
-        raise ValueError(
-            f"{limit_name} must be given with {name}, got None: the guarantee requires this public limit."
-        )
+        raise ValueError(f"{limit_name} must be given with {name}, got None: the guarantee requires this public limit.")
 
 
 def read_people(groups, max_rows_per_group, n_rows):
