@@ -112,7 +112,7 @@ class PrivacyLeakWarning(UserWarning):
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("error", PrivacyLeakWarning)
     ...     try:
-    ...         selector.fit([[0.1], [0.2], [0.3], [0.4]], [0, 0, 1, 1])
+    ...         selector.fit([[0.1, 0], [0.2, 1], [0.3, 0], [0.4, 1]], [0, 0, 1, 1])
     ...     except PrivacyLeakWarning:
     ...         print("refused")
     refused
