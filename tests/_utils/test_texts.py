@@ -69,7 +69,7 @@ def test_messages_quote_numpy_scalars_at_any_depth_as_those_of_python():
         given, plain = nested(draw, 3)
         said, expected = as_python(given), repr(plain)
         assert said.replace("(-1.5+0j)", "-1.5+0j") == expected.replace("(-1.5+0j)", "-1.5+0j")  # by version
-    assert quoted(np.datetime64("2020-01-01")).endswith(".datetime64('2020-01-01')")
+    assert quoted(np.datetime64("2020-01-01")).replace("numpy.", "np.") == "np.datetime64('2020-01-01')"  # by version
 
 
 def test_messages_do_not_quote_what_may_be_data_in_place_of_a_parameter():

@@ -90,10 +90,10 @@ AUDITS = {
     "mic_r": (scores_of("mic_r"), lone_person, is_zero, 30),
     "mtv_r": (scores_of("mtv_r"), lone_person, is_zero, 30),
     "kendall": (scores_of("kendall"), lone_person, is_zero, 60),
-    "counts": (release_counts, lone_person, is_true, 15),
+    "counts": (release_counts, lone_person, is_true, 30),
     "support": (release_support, contest, is_first, 400),
     "scores of few and many rows": (scores_of("mic_r"), chatty_person, is_zero, 30),
-    "counts of few and many rows": (release_counts, chatty_person, is_true, 15),
+    "counts of few and many rows": (release_counts, chatty_person, is_true, 30),
 }
 
 
@@ -112,7 +112,7 @@ def loss_of(name, **changed):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", each_of(AUDITS))
 def test_no_release_loses_more_than_epsilon_per_person(name):
-    assert EPSILON / 5 < loss_of(name) <= EPSILON  # and the audit detects much of it
+    assert EPSILON / 4 < loss_of(name) <= EPSILON  # and the audit detects much of it
 
 
 @pytest.mark.few

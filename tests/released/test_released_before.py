@@ -1,17 +1,18 @@
 """Seeded releases equal those recorded before the package was rearranged, to the last bit.
 
 ``before.json`` was recorded from the tree at that time and is never recorded again: a difference is an error unless the
-change behind it was intended. Thirteen were: MTVr learns target shares; features are chosen by what they add to one
+change behind it was intended. Fourteen were: MTVr learns target shares; features are chosen by what they add to one
 another, no longer by how unlike they are; neither orders of ties nor rows of people are drawn; distance correlations
 between two parties are computed from parts; causes of labels follow from tables in stages; knots of dates are seconds;
 budgets of Gaussian noise have 40 bits, so that they are the same with every C library; Spearman's correlation was
 removed, with its rows in two lists; chance scores of classes follow from their shares; cuts of a feature are weighted
 by their place, and joint choices also use single scores; tests of labels keep their level if cells are sparse;
-intervals of MTVr also contain the scores at the released shares; and blanks of labels are counted separately. What was
-recorded with these changes is in ``shares_learnt.json``, ``joint_choices.json``, ``nothing_drawn.json``,
-``correlations_of_parts.json``, ``staged_tables.json``, ``dates_by_the_second.json``, ``rounded_budgets.json``,
-``without_spearman.json``, ``chance_by_shares.json``, ``cuts_by_place.json``, ``levels_of_tables.json``,
-``intervals_at_released_shares.json`` and ``blanks_of_labels.json``.
+intervals of MTVr also contain the scores at the released shares; blanks of labels are counted separately; and p-values
+of causes allow for all that noise hides. What was recorded with these changes is in ``shares_learnt.json``,
+``joint_choices.json``, ``nothing_drawn.json``, ``correlations_of_parts.json``, ``staged_tables.json``,
+``dates_by_the_second.json``, ``rounded_budgets.json``, ``without_spearman.json``, ``chance_by_shares.json``,
+``cuts_by_place.json``, ``levels_of_tables.json``, ``intervals_at_released_shares.json``, ``blanks_of_labels.json``
+and ``p_values_at_every_level.json``.
 ``multinomials_of_numpy_2_5.json`` is for the multinomial draws of numpy from 2.5 on: scores from noisy tables are
 compared with simulated chance scores.
 """
@@ -40,6 +41,7 @@ FILES = (
     "levels_of_tables.json",
     INTERVALS,
     "blanks_of_labels.json",
+    "p_values_at_every_level.json",
     "nothing_drawn.json",
     *(["multinomials_of_numpy_2_5.json"] if np.lib.NumpyVersion(np.__version__) >= "2.5.0" else []),
 )
@@ -64,7 +66,7 @@ def differences(before, now, place=""):
     elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         pairs = [(str(j), *pair) for j, pair in enumerate(zip(before, now, strict=True))]
     else:
-        step = P_VALUE_TOLERANCE if ".p_values" in place else STEP_TOLERANCE
+        step = P_VALUE_TOLERANCE if ".p_values." in place else STEP_TOLERANCE
         return [] if are_equal(before, now, step) else [f"{place}: {before} is now {now}"]
     return [found for key, *pair in pairs for found in differences(*pair, f"{place}.{key}")]
 
@@ -106,7 +108,12 @@ def test_only_cases_affected_by_a_change_were_recorded_again():
     earlier = {case: of for file in FILES[: FILES.index(INTERVALS)] for case, of in cases_of(file).items()}
     for case, released in cases_of(INTERVALS).items():
         assert all(found.startswith(".scores_interval.1.") for found in differences(earlier[case], released))
-    for file in ("staged_tables.json", "levels_of_tables.json", "blanks_of_labels.json"):
+    for file in (
+        "staged_tables.json",
+        "levels_of_tables.json",
+        "blanks_of_labels.json",
+        "p_values_at_every_level.json",
+    ):
         assert list(cases_of(file)) == ["causes of labels"]
     assert list(cases_of("dates_by_the_second.json")) == ["bounds"]
     (table, target, _), (table_before, target_before, _) = (

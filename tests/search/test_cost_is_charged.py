@@ -49,17 +49,17 @@ CV = KFold(2)
 
 def names_step(draw):
     """A step that publishes names; only its release knows how many parts it has, and whether it uses its delta."""
-    mtv_r = draw.random() < 0.6
+    mtv_r, k = draw.random() < 0.6, draw.choice([1, 2, "all"])
     step = PrivateSelectKBest(
-        draw.choice([1, "all"]),
+        k,
         statistic="mtv_r" if mtv_r else "kendall",
         epsilon=draw.choice([0.1, 0.3]),
         delta=draw.choice([0.0, 1e-4, 0.05]),
         criterion=draw.choice(["single", "joint"] if mtv_r else ["single"]),
-        keep=draw.choice([[], [0]]),
+        keep=draw.choice([[], [0]]) if k != 2 else [],
         **PUBLIC,
     )
-    tried = {"k": [1, "all"], "epsilon": [0.1, 0.2], "delta": [0.0, 0.05], "keep": [[], [1]]}
+    tried = {"k": [1, k], "epsilon": [0.1, 0.2], "delta": [0.0, 0.05]} | ({"keep": [[], [1]]} if k != 2 else {})
     if mtv_r:
         tried |= {"target_shares": [None, SHARES], "criterion": ["single", "joint"], "statistic": ["mtv_r"]}
     else:

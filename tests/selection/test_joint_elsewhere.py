@@ -128,7 +128,10 @@ def test_a_collection_whose_number_of_rows_changes_is_refused_before_the_charge(
     there = frames.from_delayed([dask.delayed(shorter, pure=False)(number) for number in range(5)], meta=table)
     ledger = BudgetLedger(tmp_path / criterion, epsilon=20)
     selector = PrivateSelectKBest(1, keep=["b"], criterion=criterion, epsilon=20.0, ledger=ledger, **UNIT)
-    with pytest.raises(ValueError, match=r"got different numbers of|inconsistent numbers of samples"):
+    said = "X must return the same rows each time it is read, got different numbers of"
+    if dask.__version__ < "2024.3":  # which reads the target in a graph of its own
+        said = "inconsistent numbers of samples"
+    with pytest.raises(ValueError, match=said):
         selector.fit(there[["a", "b"]], there["y"])
     assert ledger.spent() == (0, 0)
     assert not hasattr(selector, "ranking_")
