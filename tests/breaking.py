@@ -1,12 +1,34 @@
-"""Break one place in the package, located by the name of its function and by its code, whatever the layout."""
+"""Break one place in the package, located by the name of its function and by its code, whatever the layout.
+
+The places are listed in ``mutants``, a file for each part of the package, each with a test that must fail for it. They
+were chosen for what they do to the guarantee: too little noise, too low a cost, data in fitted attributes or messages.
+"""
 
 import ast
 import functools
 import textwrap
+import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1] / "skdpmic"
+LISTS = Path(__file__).parent / "mutants"
 COMPILED = ("jit", "leaf")  # the decorators
+
+
+class Mutant(NamedTuple):
+    """A change in one place of the package."""
+
+    where: str  # "function", "Class.method", "CONSTANT" or "module"; "module.function" if others have that name, too
+    old: str  # an expression or statements that occur exactly once
+    new: str
+    test: str  # in tests, a node id that pytest knows
+
+
+def mutants():
+    """All of the lists."""
+    files = sorted(LISTS.glob("*.toml"))
+    return [Mutant(**each) for file in files for each in tomllib.loads(file.read_text(encoding="utf-8"))["mutants"]]
 
 
 def broken(mutant):
