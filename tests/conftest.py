@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from skdpmic import BudgetLedger
 from tests import skips
 from tests.folding import cover
 from tests.processes import PACKAGE, YEAR_2000
@@ -48,6 +49,12 @@ def paper_data():
     if not (folder / "Spellman.csv").exists():
         pytest.skip("the data of the paper are absent and may not be redistributed")
     return folder
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    """One with room for all that a test does."""
+    return BudgetLedger(tmp_path / "ledger.db", epsilon=100.0, delta=0.01)
 
 
 @pytest.fixture
