@@ -1,16 +1,11 @@
 """The 21 relationships: their graphs, their noise, their samples and their MIC*."""
 
-import csv
-from importlib.util import module_from_spec, spec_from_file_location
 from itertools import pairwise, product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from benchmarks.make_mic_star import tuned_sigma
-from benchmarks.population import mic_star
 from skdpmic import mic_r
 from skdpmic.datasets import (
     R2_LEVELS,
@@ -151,36 +146,6 @@ def test_every_distribution_has_its_value():
 def test_mic_star_grows_with_r2(name):
     values = load_mic_star()
     assert all(np.diff([values[name, r2] for r2 in R2_LEVELS]) > 0)
-
-
-@pytest.mark.parametrize("name", ["F10", "F12"])
-def test_mic_star_is_one_without_noise(name):
-    assert mic_star(generating_points(name), sigma=1e-7) == pytest.approx(1, abs=0.02)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name, r2", [("F4", 0.3), ("F12", 0.9), ("F21", 0.5)])
-def test_shipped_values_match_the_computation(name, r2):
-    mixture = relationship(name, r2)
-    assert mixture.sigma == pytest.approx(tuned_sigma(name, r2), rel=1e-8)
-    assert load_mic_star()[name, r2] == pytest.approx(mic_star(mixture.points, mixture.sigma), abs=1e-6)
-
-
-@pytest.mark.slow
-def test_the_script_reproduces_the_shipped_file(tmp_path):
-    root = Path(__file__).parents[1]
-    spec = spec_from_file_location("make_mic_star", root / "benchmarks" / "make_mic_star.py")
-    script = module_from_spec(spec)
-    spec.loader.exec_module(script)
-    script.main(["--quick", "--jobs", "1", "--output", str(tmp_path / "made.csv")])
-    made, shipped = read(tmp_path / "made.csv"), read(script.TARGET)[::10]
-    assert [row[0] for row in made] == [row[0] for row in shipped]
-    np.testing.assert_allclose([row[1:] for row in made], [row[1:] for row in shipped], rtol=1e-8, atol=2e-6)
-
-
-def read(path):
-    with open(path, newline="") as file:
-        return [(row["name"], *map(float, (row["r2"], row["sigma"], row["mic_star"]))) for row in csv.DictReader(file)]
 
 
 @pytest.mark.parametrize("name, r2", [("F4", 0.9), ("F8", 0.5), ("F12", 0.5), ("F13", 0.9), ("F17", 0.3), ("F20", 0.5)])

@@ -13,7 +13,6 @@ from benchmarks.output import ROOT, write_csv
 
 # With these arguments, each script would write to kept results.
 SCRIPTS = {
-    "architecture": [],
     "attack": [],
     "causal.compare": ["--picture"],
     "causal.private_pc": ["--picture"],
@@ -23,12 +22,9 @@ SCRIPTS = {
     "explain": [],
     "findings": [],
     "first_picture": [],
-    "geometric": ["--rule"],
-    "make_mic_star": [],
     "models.__main__": ["--repeats", "1"],
     "models.picture": [],
     "paper.report": ["--output", "benchmarks/paper/results/report.md"],
-    "paper.tables": ["--runs", "1"],
     "people": [],
     "pictures": [],
     "scale": ["lines"],
@@ -37,7 +33,6 @@ SCRIPTS = {
     "sets.falling": [],
     "significance": [],
     "speed": ["--output", "benchmarks/results/speed.csv"],
-    "tune_defaults": ["choose", "check", "--quick"],
     "two_party": ["--picture"],
 }
 NEEDED = {"causal.private_pc": "pgmpy", "causal.report": "pgmpy"}

@@ -316,8 +316,8 @@ def default_B(n, epsilon, n_classes=None, correction=None):
     -------
     float
         The value in ``defaults.csv``, or with a correction in ``defaults_miller_madow.csv``, interpolated by
-        :func:`_interpolate`. The tables were computed by ``benchmarks/tune_defaults.py``; for a comparison with the
-        best B and c, see ``benchmarks/results/defaults.md``.
+        :func:`_interpolate`. ``benchmarks/results/defaults.md`` says how they were computed, and
+        compares them with the best B and c.
 
     Examples
     --------
@@ -339,7 +339,7 @@ def default_parts(n, epsilon, n_classes=None):
     """Parts per side of a noisy table of n records with budget `epsilon`; with classes, parts of the feature.
 
     A finer table shows more detail and has more total noise. The rule for continuous targets is near the best on the
-    189 distributions of :mod:`skdpmic.datasets` (``benchmarks/geometric.py --rule``).
+    189 distributions of :mod:`skdpmic.datasets` (``benchmarks/results/defaults.md``).
     """
     epsilon = min(epsilon, 10.0)
     if n_classes is not None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.published_geometric import published_scores_not_dp
 from skdpmic import mic_r, private_score
 from skdpmic.datasets import make_relationship
 from skdpmic.privacy.composition import exact
@@ -142,13 +141,6 @@ def test_noise_per_grid_as_published_is_not_epsilon_dp(n, epsilon, log_ratio):
     one_moved = probability_of_score_zero([(0, 0)] * (n - 1) + [(1, 1)], n, epsilon)
     assert math.log(alike / one_moved) == pytest.approx(log_ratio, abs=5e-4)
     assert math.log(alike / one_moved) > 1.3 * epsilon
-
-
-def test_the_published_mechanism_without_noise_is_mic_r():
-    x, y = make_relationship("F5", n_samples=200, r2=0.5, random_state=0)
-    for B, c in ((12, 2), (40, 1), (40, 1.5)):
-        scores = published_scores_not_dp(x, y, (UNIT, UNIT), np.inf, B, c, 2, seed=0)
-        np.testing.assert_allclose(scores, mic_r(x, y, bounds=(UNIT, UNIT), B=B, c=c), atol=1e-9)
 
 
 # --- The noise ------------------------------------------------------------------------------------------------
