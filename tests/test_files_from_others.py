@@ -74,8 +74,7 @@ def read_sketch(text, folder):
 
 
 def read_reports(text, folder):
-    with open_reports(pyarrow.table({"a": [1]}).replace_schema_metadata({"skdpmic.reports": text})):
-        pass
+    open_reports(pyarrow.table({"a": [1]}).replace_schema_metadata({"skdpmic.reports": text}))
 
 
 READERS = {

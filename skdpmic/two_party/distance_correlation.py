@@ -11,7 +11,6 @@ import numpy as np
 
 from skdpmic._utils.arguments import nearest_shares
 from skdpmic.privacy.noise import laplace_deviation
-from skdpmic.table.domains import Labels
 
 _FEWEST = 5  # records; the equations also hold with one left out
 _AT_ONCE = 16  # parts at a time, to limit memory per record
@@ -139,29 +138,18 @@ def _equation(n, s1, s2, s3):
     return s1 / (n * (n - 3)) - 2 * s2 / (n * (n - 2) * (n - 3)) + s3 / (n * (n - 1) * (n - 2) * (n - 3))
 
 
-def part_distances(column):
-    """Distances between the parts of a reported column: (n_parts, n_parts).
+def part_distances(n_equal, n_parts):
+    """Distances between the parts of a column: (n_parts, n_parts).
 
-    The distance of equal parts is that of their centres, for a range of width 1; the distance of missing values to all
-    others is one half. The distance of any two labels is 1.
+    The distance of equal parts of a range is that of their centres, for a range of width 1; the distance of missing
+    values to all others is one half. The distance of any two labels, of which none are equal parts, is 1.
     """
-    if isinstance(column.domain, Labels):
-        return same_or_not(column.n_parts)
-    distances = np.full((column.n_parts, column.n_parts), _TO_MISSING)
-    distances[: column.n_equal, : column.n_equal] = between_centres(column.n_equal)
+    if n_equal is None:
+        return 1.0 - np.eye(n_parts)
+    centres, distances = part_centres(n_equal), np.full((n_parts, n_parts), _TO_MISSING)
+    distances[:n_equal, :n_equal] = np.abs(centres[:, np.newaxis] - centres)
     np.fill_diagonal(distances, 0.0)
     return distances
-
-
-def same_or_not(n):
-    """Distances of n labels, which are 1 for any two different ones."""
-    return 1.0 - np.eye(n)
-
-
-def between_centres(n_equal):
-    """Distances of the centres of equal parts of a range of width 1."""
-    centres = part_centres(n_equal)
-    return np.abs(centres[:, np.newaxis] - centres)
 
 
 def part_centres(n_equal):
@@ -244,17 +232,17 @@ class SquaredCorrelation(NamedTuple):
 NOTHING = SquaredCorrelation(0.0, 0.0, 0.0, np.zeros((2, 2)), 1.0)
 
 
-def estimate_from_records(parts, target, column, inverse):
+def estimate_from_records(parts, column, inverse, target):
     """The estimate from the reports of records and their exact targets.
 
     Parameters
     ----------
     parts : ndarray of shape (n_samples,)
         Reported parts; -1 if a record reports nothing.
-    target : NumericTarget or ClassTarget
     column : ReportedColumn
     inverse : ndarray of shape (n_parts, n_parts)
         Inverse of the response matrix.
+    target : NumericTarget or ClassTarget
 
     Returns
     -------
@@ -274,13 +262,13 @@ def estimate_from_records(parts, target, column, inverse):
     return found, found.covariance * unit
 
 
-def estimate_from_counts(counts, n, is_discrete, scale, column, inverse):
+def estimate_from_counts(counts, n, column, inverse, is_discrete, scale):
     """The estimate from counts of n reported parts and parts of the target, with noise of this scale."""
     if n < _FEWEST:
         return NOTHING, 0.0
     n_parts, n_target = counts.shape
     parts, of_target = (index.ravel() for index in np.indices(counts.shape))
-    distances = same_or_not(n_target) if is_discrete else between_centres(n_target)
+    distances = part_distances(None if is_discrete else n_target, n_target)
     target = Classes(of_target) if is_discrete else Numbers(part_centres(n_target)[of_target])
     of_noise, nothing = noise_variance(scale), np.eye(n_target)
     spread, _ = unbiased_variance(counts.sum(axis=0), of_target, distances, nothing, n_parts * of_noise)
@@ -290,7 +278,7 @@ def estimate_from_counts(counts, n, is_discrete, scale, column, inverse):
 
 
 def _estimate(parts, target, spread, weights, column, inverse, n, of_noise, of_noise_on_parts):
-    distances = part_distances(column)
+    distances = part_distances(column.n_equal, column.n_parts)
     covariance = distance_covariance(parts, target, weights, inverse.T @ distances @ inverse, n, of_noise)
     counts = np.bincount(parts, weights, minlength=len(inverse))
     own, regular = unbiased_variance(counts, parts, distances, inverse, of_noise_on_parts)

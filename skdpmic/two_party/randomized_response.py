@@ -147,7 +147,15 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         table = open_table(X, reader, takes_text=facts.takes_text, least=1)
         description = self._described(table, facts)
         true_parts(open_chunk(X, description.domains, reader, least=1), description)  # only for the errors of transform
-        store(self, columns_seen(table) | _fitted(description, self.random_state))
+        fitted = {
+            "n_parts_": np.array([column.n_parts for column in description.columns]),
+            "columns_per_record_": description.columns_per_record,
+            "epsilon_per_column_": float(description.epsilon_per_column),
+            "_description": description,
+            "_n_releases": [0],  # in a list, so that `transform` changes no attribute
+            "_is_seeded": self.random_state is not None,
+        }
+        store(self, columns_seen(table) | fitted)
         return self
 
     def transform(self, X: TableLike) -> Any:
@@ -214,7 +222,8 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
     def to_arrow(self, reports: TableLike) -> Any:
         """Return reports as an Arrow table, whose metadata contain everything the other party needs.
 
-        Write it with ``pyarrow.feather.write_feather``. Costs nothing, because it only copies reports.
+        Write it by ``pyarrow.feather.write_feather(table, path, compression="uncompressed")``: compressed files are not
+        read, because a small one could fill the memory. Costs nothing, because it only copies reports.
 
         Parameters
         ----------
@@ -295,15 +304,12 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
 
     def _shown(self):
         """The release of each `transform` of a :class:`RandomizedResponse`."""
-        n_reported, d = self.columns_per_record_, self.n_features_in_
-        entry = self._entry()
-        epsilon, broken = entry.epsilon, why_broken(entry)
+        d, entry, of_part = self.n_features_in_, self._entry(), budget(self.epsilon_per_column_, 0)
+        released = f"noisy parts of {self.columns_per_record_:,} of {counted(d, 'column')} of each record"
+        broken = why_broken(entry)
         facts = [
-            ("Released", f"by each transform: noisy parts of {n_reported:,} of {counted(d, 'column')} of each record"),
-            (
-                "Cost",
-                f"{budget(epsilon, 0)}, local, for each transform; {budget(self.epsilon_per_column_, 0)} a part",
-            ),
+            ("Released", f"by each transform: {released}"),
+            ("Cost", f"{budget(entry.epsilon, 0)}, local, for each transform; {of_part} a part"),
             ("Covers", "no one" if broken else "each record, against anyone who sees its reports"),
         ]
         columns = [
@@ -318,18 +324,6 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         tags.input_tags.allow_nan = bool(self.allow_missing)
         tags.input_tags.sparse = True
         return tags
-
-
-def _fitted(description, random_state):
-    """What a fit stores, besides what it has seen."""
-    return {
-        "n_parts_": np.array([column.n_parts for column in description.columns]),
-        "columns_per_record_": description.columns_per_record,
-        "epsilon_per_column_": float(description.epsilon_per_column),
-        "_description": description,
-        "_n_releases": [0],  # in a list, so that `transform` changes no attribute
-        "_is_seeded": random_state is not None,
-    }
 
 
 # --- Randomised response ---------------------------------------------------------------------------------------------

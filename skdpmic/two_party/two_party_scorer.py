@@ -3,8 +3,7 @@
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from functools import partial
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -32,7 +31,7 @@ from skdpmic.table.targets import check_target_shares, make_target, target_domai
 from skdpmic.two_party import distance_correlation
 from skdpmic.two_party.distance_correlation import FARTHEST, REFUSALS
 from skdpmic.two_party.randomized_response import inverse_response_matrix
-from skdpmic.two_party.reports import Reports, open_reports
+from skdpmic.two_party.reports import open_reports
 
 
 @dataclass(eq=False, repr=False)
@@ -171,10 +170,9 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
             If `random_state` is set with `epsilon`.
         """
         plan = self._two_party_plan()
-        records = plan.read(reports, y)
-        ready = plan.ready(records.reports)
-        published = publish(ready, records, ledger=self.ledger, random_state=plan.random_state)
-        store(self, published)
+        reports, target = plan.read(reports, y)
+        ready = plan.ready(reports)
+        store(self, publish(ready, target, ledger=self.ledger, random_state=plan.random_state))
         return self
 
     _what_intervals_hold = "the distance correlation, in the population, of the target and the parts of the feature"
@@ -241,27 +239,17 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
             ("Computed" if entry is None else "Released", f"scores of {features}, by {self._scored_by}"),
             ("Features", f"reported by each of {counted(self._n_records, 'record')} at {budget(of_reports, 0)}, local"),
         ]
-        if entry is not None:
-            of_scores = getattr(self, "noise_scales_", None)
-            scale = self.noise_scale_ if of_scores is None else of_scores.max()
-            noise = f"scale {in_short(scale)} records, on each count"
-            if of_scores is not None:
-                noise = f"scale {in_short(scale)} or less, on each score"
-            facts += [
-                ("Target", f"{budget(of_target, 0)}, central"),
-                ("Noise", f"geometric noise of {noise}" if scale else "none"),
-            ]
-            of_features = entry._replace(
-                epsilon=float(of_reports),
-                mechanism="randomized-response",
-                model="local",
-                covers="the features",
-                broken_by="",
-            )
-            entries = (entry, of_features)
-        else:
+        if entry is None:
             why = "not covered by the guarantee: for the party that holds it only, not to be published"
             facts.append(("Target", why))
+        else:
+            scale, where = getattr(self, "noise_scale_", None), "records, on each count"
+            if scale is None:
+                scale, where = self.noise_scales_.max(), "or less, on each score"
+            noise = f"geometric noise of scale {in_short(scale)} {where}" if scale else "none"
+            facts += [("Target", f"{budget(of_target, 0)}, central"), ("Noise", noise)]
+            of_features = {"mechanism": "randomized-response", "model": "local", "covers": "the features"}
+            entries = (entry, entry._replace(epsilon=float(of_reports), broken_by="", **of_features))
         if hasattr(self, "_estimates"):
             facts.append(("Intervals", f"for {self._what_intervals_hold}"))
         broken = list(dict.fromkeys(reason for each in entries for reason in why_broken(each)))
@@ -298,23 +286,6 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
 _LEAST = 1e-6  # epsilon per report: with less, even the most reports that can be read would be uninformative
 
 
-class Terms(NamedTuple):
-    """Public numbers of one fit."""
-
-    inverses: list  # of the response matrices, by column; those of equal columns are the same object
-    n_target: int  # parts of a numeric target
-    scale: Any = 0  # of the noise on counts, a Fraction; 0 for none
-    scales: Any = None  # of the noise on each score, in steps, if the shares of the target are known
-    null_scores: Any = None  # mean scores of independent targets with these shares
-
-
-class ReportsAndTarget(NamedTuple):
-    """The reports of records, and the target of the same records."""
-
-    reports: Reports
-    target: Any
-
-
 @dataclass(frozen=True, eq=False)
 class TwoPartyPlan:
     """What a fit does, as a frozen value: it decides on cost and noise from the reports, which are public."""
@@ -328,20 +299,30 @@ class TwoPartyPlan:
 
     def read(self, reports, y):
         """The reports, and the target; the number of records is compared before reports are read."""
-        with open_reports(reports) as opened:
-            check_enough(opened.n_samples)
-            refuse_target_among(opened.description.names, y)
-            facts, domain = self.facts, None
-            if facts.classes is None:
-                domain = target_domain(facts.target_bounds, facts.needs_ranges or facts.target_bounds is not None)
-            target = make_target(y, opened.n_samples, domain, facts.classes, self.reader)
-            return ReportsAndTarget(opened.read(), target)
+        opened = open_reports(reports)
+        check_enough(opened.n_samples)
+        refuse_target_among(opened.description.names, y)
+        facts, domain = self.facts, None
+        if facts.classes is None:
+            domain = target_domain(facts.target_bounds, facts.needs_ranges or facts.target_bounds is not None)
+        target = make_target(y, opened.n_samples, domain, facts.classes, self.reader)
+        return opened.read(), target
 
     def ready(self, reports):
         """The release of the target of the reported records."""
-        terms = (terms_of_tables if self.shares is None else terms_of_known_shares)(self, reports)
         entry = None if self.epsilon is None else self.entry(reports)
-        return Ready(entry, partial(_results, self, terms, entry))
+        scored = (_scores_of_tables if self.shares is None else _known_scores)(self, reports)
+        seen = {
+            "n_features_in_": len(reports.parts),
+            "feature_names_in_": np.array(reports.description.names, dtype=object),
+            "n_reported_": np.array([(parts >= 0).sum() for parts in reports.parts]),
+            "privacy_of_reports_": (reports.description.epsilon, 0.0),
+            "privacy_spent_": (0.0 if self.epsilon is None else float(self.epsilon), 0.0),
+            "_n_records": reports.n_samples,
+            "_scored_by": self.statistic,
+            "_entry": entry,
+        }
+        return Ready(entry, lambda target, random_bytes: seen | scored(target, random_bytes))
 
     def entry(self, reports):
         """The entry of the ledger."""
@@ -359,31 +340,9 @@ class TwoPartyPlan:
             broken_by=broken_by_seed(self.random_state),
         )
 
-    @property
-    def spent(self):
-        """Budget of what is computed: infinite without noise."""
-        return math.inf if self.epsilon is None else self.epsilon
-
-
-def terms_of_tables(plan, reports):
-    """The terms if tables of counts are scored."""
-    k = reports.description.columns_per_record
-    n_target = n_target_parts(plan.statistic, plan.spent * reports.n_samples / len(reports.parts))
-    return Terms(_inverses(reports.description), n_target, noise_scale(plan.spent, k))
-
-
-def terms_of_known_shares(plan, reports):
-    """The terms if the shares of the target are public."""
-    k, inverses, scales, null_scores = reports.description.columns_per_record, _inverses(reports.description), [], []
-    for parts, inverse in zip(reports.parts, inverses, strict=True):
-        reported = np.bincount(parts[parts >= 0], minlength=len(inverse))
-        n_steps = sensitivity_in_steps(reported.sum(), inverse, plan.shares)
-        scales.append(noise_scale_of_score(plan.spent, k, n_steps))
-        null_scores.append(score_of_independent(reported, inverse, plan.shares))
-    return Terms(inverses, len(plan.shares), scales=scales, null_scores=np.array(null_scores))
-
 
 def _inverses(description):
+    """The inverse of the response matrix of each column; those of equal columns are the same object."""
     epsilon = float(description.epsilon_per_column)
     if epsilon < _LEAST:
         raise ValueError(
@@ -398,39 +357,36 @@ def _inverses(description):
 # --- What is published, or computed for this party --------------------------------------------------------------------
 
 
-def _results(plan, terms, entry, records, random_bytes):
-    """What the scorer stores."""
-    description = records.reports.description
-    seen = {
-        "n_features_in_": len(description.columns),
-        "feature_names_in_": np.array(description.names, dtype=object),
-        "n_reported_": np.array([(parts >= 0).sum() for parts in records.reports.parts]),
-        "privacy_of_reports_": (description.epsilon, 0.0),
-        "privacy_spent_": (0.0 if plan.epsilon is None else float(plan.epsilon), 0.0),
-        "_n_records": records.reports.n_samples,
-        "_scored_by": plan.statistic,
-        "_entry": entry,
-    }
-    columns = description.columns, terms.inverses
-    if plan.statistic == "distance_correlation" and entry is None:
-        of_records = zip(records.reports.parts, *columns, strict=True)
-        found = [distance_correlation.estimate_from_records(own, records.target, *each) for own, *each in of_records]
-        return seen | _correlations(found)
-    of_target, n_target = target_parts(records.target, terms.n_target)
-    of_columns = zip(records.reports.parts, terms.inverses, strict=True)
-    tables = [count_reports(parts, of_target, (len(inverse), n_target)) for parts, inverse in of_columns]
-    if plan.shares is not None:
-        return seen | _known_scores(plan, terms, tables, random_bytes)
-    if entry is not None:
-        tables = [with_laplace_noise(table, terms.scale, random_bytes) for table in tables]
-        seen |= {"noisy_counts_": tables, "noise_scale_": float(terms.scale)}
-    of_all = records.target.n_classes is not None, terms.scale
-    if plan.statistic == "distance_correlation":
-        of_counts = zip(tables, seen["n_reported_"], *columns, strict=True)
-        found = [distance_correlation.estimate_from_counts(table, n, *of_all, *each) for table, n, *each in of_counts]
-        return seen | _correlations(found)
-    scores = [table_score(plan.statistic, *each, *of_all) for each in zip(tables, terms.inverses, strict=True)]
-    return seen | _ranked(np.array(scores))
+def _scores_of_tables(plan, reports):
+    """A function of target and random bytes: scores from tables of counts, noisy if they are to be published."""
+    columns = list(zip(reports.parts, reports.description.columns, _inverses(reports.description), strict=True))
+    budget = math.inf if plan.epsilon is None else plan.epsilon
+    scale = noise_scale(budget, 2 * reports.description.columns_per_record)  # a target is in two counts of each column
+    n_parts = n_target_parts(plan.statistic, budget * reports.n_samples / len(columns))
+
+    def scored(target, random_bytes):
+        is_discrete, published = target.n_classes is not None, {}
+        if plan.statistic == "distance_correlation" and plan.epsilon is None:
+            return _correlations([distance_correlation.estimate_from_records(*each, target) for each in columns])
+        tables = [count_reports(parts, target, n_parts, len(inverse)) for parts, _, inverse in columns]
+        if plan.epsilon is not None:
+            tables = [with_laplace_noise(table, scale, random_bytes) for table in tables]
+            published = {"noisy_counts_": tables, "noise_scale_": float(scale)}
+        if plan.statistic == "distance_correlation":
+            found = [
+                distance_correlation.estimate_from_counts(
+                    table, (parts >= 0).sum(), column, inverse, is_discrete, scale
+                )
+                for table, (parts, column, inverse) in zip(tables, columns, strict=True)
+            ]
+            return published | _correlations(found)
+        scores = [
+            table_score(plan.statistic, table, inverse, is_discrete, scale)
+            for table, (_, _, inverse) in zip(tables, columns, strict=True)
+        ]
+        return published | _ranked(np.array(scores))
+
+    return scored
 
 
 def _correlations(found):
@@ -441,14 +397,29 @@ def _correlations(found):
     } | _ranked(squared, np.sqrt(np.clip(squared, 0.0, 1.0)))
 
 
-def _known_scores(plan, terms, tables, random_bytes):
-    columns, published = zip(tables, terms.inverses, strict=True), {"null_scores_": terms.null_scores}
-    scores = [float(known_score(table, inverse, plan.shares)) for table, inverse in columns]
-    if plan.epsilon is not None:
-        scores = [noisy_score(*column, random_bytes) for column in zip(scores, terms.scales, strict=True)]
-        scales = np.array([float(scale / STEPS) for scale in terms.scales])
-        published |= {"noisy_scores_": np.array(scores), "noise_scales_": scales}
-    return published | _ranked(beyond_chance(np.array(scores), terms.null_scores))
+def _known_scores(plan, reports):
+    """A function of target and random bytes: scores with the public shares of the target, with noise if published."""
+    k, columns, scales, null_scores = reports.description.columns_per_record, [], [], []
+    for parts, inverse in zip(reports.parts, _inverses(reports.description), strict=True):
+        reported = np.bincount(parts[parts >= 0], minlength=len(inverse))
+        n_steps = sensitivity_in_steps(reported.sum(), inverse, plan.shares)
+        columns.append((parts, inverse))
+        scales.append(noise_scale(math.inf if plan.epsilon is None else plan.epsilon, k * n_steps))
+        null_scores.append(score_of_independent(reported, inverse, plan.shares))
+
+    def scored(target, random_bytes):
+        published = {"null_scores_": np.array(null_scores)}
+        tables = [count_reports(parts, target, len(plan.shares), len(inverse)) for parts, inverse in columns]
+        scores = [
+            float(known_score(table, inverse, plan.shares)) for table, (_, inverse) in zip(tables, columns, strict=True)
+        ]
+        if plan.epsilon is not None:
+            scores = [noisy_score(*each, random_bytes) for each in zip(scores, scales, strict=True)]
+            published["noisy_scores_"] = np.array(scores)
+            published["noise_scales_"] = np.array([float(scale / STEPS) for scale in scales])
+        return published | _ranked(beyond_chance(np.array(scores), published["null_scores_"]))
+
+    return scored
 
 
 def _ranked(unclamped, scores=None):
@@ -478,28 +449,22 @@ def n_target_parts(statistic, budget):
     return max([_EIGHTHS, *(n_parts for least, n_parts in _FINER.items() if budget >= least)])
 
 
-def target_parts(target, n_parts):
-    """The part or class of each value of a target, and the number of parts or classes."""
-    if target.n_classes is not None:
-        return target.values, target.n_classes
-    return equal_parts(target.values, target.bounds, n_parts).astype(np.int64), n_parts
-
-
-def count_reports(parts, of_target, shape):
-    """The number of records in each part of the reports and of the target, without those that report nothing."""
-    reported = parts >= 0
+def count_reports(parts, target, n_target, n_parts):
+    """The number of records in each reported part and each class, or each of `n_target` parts, of the target."""
+    of_target = target.values
+    if target.n_classes is None:
+        of_target = equal_parts(target.values, target.bounds, n_target).astype(np.int64)
+    shape, reported = (n_parts, target.n_classes or n_target), parts >= 0
     cells = parts[reported].astype(np.int64) * shape[1] + of_target[reported]
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def noise_scale(epsilon, columns_per_record):
-    """Scale of the noise on each count: replacing a target changes two counts by one, in each column reported.
+def noise_scale(epsilon, changes):
+    """Scale of the noise on numbers that a record changes by `changes` in all: a Fraction, or 0 for infinite epsilon.
 
-    Returns
-    -------
-    Fraction, or 0 for infinite epsilon
+    Replacing a target changes two counts by one in each column reported, or one score by its sensitivity.
     """
-    return 0 if epsilon == math.inf else 2 * columns_per_record / exact(epsilon)
+    return 0 if epsilon == math.inf else changes / exact(epsilon)
 
 
 def with_laplace_noise(counts, scale, random_bytes):
@@ -614,11 +579,6 @@ def sensitivity_in_steps(n, inverse, shares):
         return STEPS
     of_sums = len(inverse) * (len(inverse) + len(shares) + 4) * np.abs(inverse).sum(axis=0).max()
     return min(math.ceil(STEPS * moves * (1 + 1e-9)) + 1 + math.ceil(STEPS * float(of_sums) * 2**-51), STEPS)
-
-
-def noise_scale_of_score(epsilon, columns_per_record, n_steps):
-    """Scale of the noise, in steps, if a record is in this many scores. A Fraction, or 0 for infinite epsilon."""
-    return 0 if epsilon == math.inf else Fraction(columns_per_record * n_steps) / exact(epsilon)
 
 
 def noisy_score(score, scale, random_bytes):

@@ -14,7 +14,7 @@ from skdpmic.two_party.randomized_response import inverse_response_matrix
 from skdpmic.two_party.two_party_scorer import (
     STEPS,
     known_score,
-    noise_scale_of_score,
+    noise_scale,
     noisy_score,
     sensitivity,
     sensitivity_in_steps,
@@ -87,12 +87,12 @@ def test_replacing_a_target_changes_the_score_by_almost_the_sensitivity_and_no_m
 
 @pytest.mark.slow
 def test_noise_has_the_scale_of_the_formula():
-    scale = noise_scale_of_score(0.5, 2, 1000)
+    scale = noise_scale(0.5, 2 * 1000)
     assert scale == Fraction(4000)
     source = entropy_source(0)
     noise = np.array([noisy_score(0.25, scale, source) - 0.25 for _ in range(1000)]) * STEPS
     assert np.abs(noise).mean() == pytest.approx(4000, rel=0.1)  # 3 standard errors
-    assert noisy_score(0.25, noise_scale_of_score(math.inf, 2, 1000), None) == 0.25
+    assert noisy_score(0.25, noise_scale(math.inf, 2000), None) == 0.25
 
 
 # --- The score by chance, and the scorer ------------------------------------------------------------------------------
@@ -153,24 +153,3 @@ def test_in_zcdp_the_costs_of_all_scores_are_added_and_unseeded_publications_dif
     first = bob.fit(sent, y).noisy_scores_
     assert ledger.entries()[0].rho == 2 * (0.5 / 2) ** 2 / 2
     assert np.all(first != bob.fit(sent, y).noisy_scores_)
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"statistic": "mic_r"}, "target_shares must be None with statistic='mic_r'"),
-        ({"target_shares": [0.5, 0.4]}, "target_shares must"),
-        ({"target_shares": [0.2, 0.3, 0.5]}, "target_shares must"),
-    ],
-)
-def test_parameters_are_checked(change, message):
-    X, y = line_and_noise(50, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=message):
-        TwoPartyScorer(**({"statistic": "mtv_r", **KNOWN} | change)).fit(reports_of(X), y)
-
-
-def test_few_records_and_constant_targets_have_scores():
-    X = np.random.default_rng(0).random((4, 3))
-    bob = TwoPartyScorer("mtv_r", epsilon=1.0, **KNOWN).fit(reports_of(X, 0.5), X[:, 0])
-    assert np.all((bob.scores_ >= 0) & (bob.scores_ <= 1))
-    assert known_score(np.zeros((3, 2)), np.eye(3), np.array([0.5, 0.5])) == 0

@@ -3,6 +3,7 @@
 import math
 import pickle
 import warnings
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -14,10 +15,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, search_cost
+from skdpmic.privacy.noise import bernoulli_exp, entropy_source
 from skdpmic.two_party import RandomizedResponse
 from skdpmic.two_party import randomized_response as module
+from skdpmic.two_party.randomized_response import keep_probability, randomized_response
 from tests.folding import each
-from tests.two_party.response_probabilities import response_matrix
 
 EXACT = {"epsilon": math.inf}
 ALPHA = 1e-6
@@ -50,6 +52,68 @@ def test_each_label_other_labels_and_missing_values_have_their_own_parts():
         ValueError, match=r"must have no NaN or other missing values with allow_missing=False, got some in"
     ):
         RandomizedResponse(allow_missing=False, **public).fit(frame)
+
+
+# --- The distribution of reports -------------------------------------------------------------------------------------
+
+
+def response_matrix(n_parts, epsilon):
+    """R: the probability of each report, in columns, for each true part, in rows."""
+    kept = keep_probability(n_parts, epsilon)
+    other = (1 - kept) / (n_parts - 1)
+    return np.full((n_parts, n_parts), other) + (kept - other) * np.eye(n_parts)
+
+
+class _AnotherRound(Exception):
+    pass
+
+
+def exact_probabilities(m, epsilon, true, monkeypatch):
+    """P(report | true part), by running the sampler on every proposal and coin of its first round."""
+    first_round = [0.0] * m
+    for proposal in range(m):
+        for coin, probability in ((True, math.exp(-epsilon)), (False, -math.expm1(-epsilon))):
+            rounds = []
+
+            def uniform_below(bound, size, source, proposal=proposal, rounds=rounds):
+                assert (bound, size) == (m, 1)
+                rounds.append(proposal)
+                if len(rounds) > 1:
+                    raise _AnotherRound
+                return np.array([proposal])
+
+            def bernoulli(gamma, size, source, coin=coin):
+                assert gamma == epsilon  # exactly
+                return np.array([coin])
+
+            monkeypatch.setattr(module, "uniform_below", uniform_below)
+            monkeypatch.setattr(module, "bernoulli_exp", bernoulli)
+            try:
+                (report,) = randomized_response(np.array([true]), m, epsilon, None)
+            except _AnotherRound:
+                continue
+            first_round[report] += probability / m
+    return np.array(first_round) / sum(first_round)
+
+
+@pytest.mark.parametrize("m", [2, 3, 5])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(5, 2), Fraction(7)])
+def test_every_report_has_the_probability_of_the_formula(m, epsilon, monkeypatch):
+    probabilities = np.array([exact_probabilities(m, epsilon, true, monkeypatch) for true in range(m)])
+    kept, other = (weight / (math.exp(epsilon) + m - 1) for weight in (math.exp(epsilon), 1))
+    np.testing.assert_allclose(probabilities, np.where(np.eye(m) == 1, kept, other), rtol=1e-13)
+    np.testing.assert_allclose(response_matrix(m, epsilon), probabilities, rtol=1e-12)
+    assert keep_probability(m, epsilon) == pytest.approx(kept, rel=1e-13)
+    loss = np.log(probabilities.max(axis=0) / probabilities.min(axis=0))
+    np.testing.assert_allclose(loss, float(epsilon), rtol=1e-12)  # epsilon-LDP, attained by every report
+
+
+def test_bernoulli_draws_have_the_probability_of_the_formula():
+    n, source = 100_000, entropy_source(0)
+    for gamma in (Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(1, 2**70), 0):
+        heads = bernoulli_exp(gamma, n, source).sum()
+        assert stats.binomtest(int(heads), n, math.exp(-gamma)).pvalue > ALPHA
+        assert gamma == Fraction(7, 3) or stats.binomtest(int(heads), n, math.exp(-gamma) * 0.97).pvalue < ALPHA
 
 
 # --- The distribution of a record's reports ---------------------------------------------------------------------------
@@ -197,13 +261,12 @@ def test_names_and_containers_are_as_in_scikit_learn():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abc"), index=range(5, 205))
     alice = RandomizedResponse(bounds=(0, 1)).fit(frame)
-    assert alice.get_feature_names_out().tolist() == list("abc")
     reports = alice.set_output(transform="pandas").transform(frame)
-    assert reports.columns.tolist() == list("abc")
+    assert alice.get_feature_names_out().tolist() == reports.columns.tolist() == list("abc")
     assert reports.index.tolist() == frame.index.tolist()
     pytest.importorskip("pyarrow")
-    assert alice.to_arrow(reports).column_names == list("abc")
     unnamed = RandomizedResponse(bounds=(0, 1)).fit(X)
+    assert alice.to_arrow(reports).column_names == list("abc")
     assert unnamed.to_arrow(unnamed.transform(X)).column_names == ["x0", "x1", "x2"]
 
 
