@@ -243,7 +243,7 @@ def _least_charge(estimator, numbers_of_features):
 def _check_before_data(plan, numbers_of_features, numbers_of_samples):
     """Raise the errors of a fit to tables of these shapes that do not depend on the data."""
     facts = plan.facts
-    if facts.needs_ranges and not facts.read_from_data:
+    if facts.needs_ranges:
         _check_entries(facts)
     for n_samples, n_features in product(numbers_of_samples, numbers_of_features or {plan.fewest_features}):
         plan.check_has_choice(n_features)
@@ -283,7 +283,7 @@ def _check_columns(private, n_features, names, declared):
     facts = private._plan().facts
     by_name = isinstance(facts.bounds, dict) or facts.categories is not None
     is_open = n_features is None or (names is UNKNOWN and by_name)
-    if facts.needs_ranges and not is_open and "bounds" not in facts.read_from_data:
+    if facts.needs_ranges and not is_open:
         names = None if names is UNKNOWN else names
         facts.domains(n_features, names, {j: declared[name] for j, name in enumerate(names or []) if name in declared})
 

@@ -372,7 +372,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             if hasattr(best_estimator, name):
                 setattr(self, name, getattr(best_estimator, name))
         self.privacy_spent_ = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
-        names = [name for private in private_estimators(best_estimator) for name in private._plan().broken_by]
+        names = [private._plan().broken_by for private in private_estimators(best_estimator)]
         broken_by = ", ".join(dict.fromkeys(filter(None, [self._entry.broken_by, *names])))
         epsilon, delta = self.privacy_spent_
         self._entry = self._entry._replace(epsilon=epsilon, delta=delta, broken_by=broken_by)

@@ -949,17 +949,6 @@ def test_a_bad_k_and_a_function_form_without_an_argument_are_refused_before_the_
     assert ledger.entries() == []
 
 
-@seeded
-def test_parameters_read_from_the_data_are_accepted():
-    selector = DPMICSelector(k=1, epsilon=2.0, bounds="data", target_bounds="data")
-    for estimator in (selector, selector.set_params(bounds=((0, 0, 0), (1, 1, 1)))):
-        PrivateGridSearch(make_pipeline(estimator, Ridge()), TWICE, n_subsets=4).fit(*table())
-    selector.set_params(target_bounds=None, classes="data")
-    PrivateGridSearch(make_pipeline(selector, LogisticRegression()), TWICE, n_subsets=4).fit(
-        table()[0], table()[1] > 0.5
-    )
-
-
 @pytest.mark.slow
 @seeded
 def test_n_jobs_does_not_change_the_choice(monkeypatch):
