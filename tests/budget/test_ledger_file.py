@@ -252,8 +252,7 @@ def filled(path, n_entries=20):
 def read_whole(path):
     """Limits and entries, or None if reading is refused."""
     try:
-        with ledger_file.open_ledger_file(str(path), "DEFERRED") as file:
-            return file.limits, file.entries
+        return storage_at(path).transact(lambda file: (file.limits, file.entries), writes=False)
     except (ValueError, OSError):
         return None
 
@@ -522,11 +521,14 @@ def test_a_folder_with_two_names_does_not_make_a_journal_of_another_process_an_e
     monkeypatch.setattr(os.path, "realpath", os.path.abspath)
     through_mount = BudgetLedger.open(mounted / path.name)
     assert through_mount.path != ledger.path
-    with ledger_file.open_ledger_file(ledger.path, "IMMEDIATE") as file:
+    monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())
+
+    def look_through_mount(file):
         file.append(LedgerEntry("x", 0.5, when="now"))
         assert journal_of(path).exists()
-        monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())
         assert through_mount.spent() == (0.0, 0.0)
+
+    ledger._storage.transact(look_through_mount, writes=True)
     assert through_mount.spent() == (0.5, 0.0)
 
 
