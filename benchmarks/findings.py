@@ -94,7 +94,7 @@ def rows():
     head = ["list", "package", "table", "n", "columns", "left_out", "beyond", "epsilon", "runs", "any", "false"]
     yield head
     for of_list, tables in {"seen": SEEN, "fresh": FRESH}.items():
-        for package, item in tqdm([(package, item) for package in tables for item in tables[package]], of_list):
+        for package, item in tqdm([(of, item) for of in tables for item in tables[of]], of_list):
             frame, codebook, n_left_out = table_and_codebook(package, item)
             exact = private_summary(frame, codebook, epsilon=math.inf).columns
             beyond = {column.name for column in exact if is_beyond(column)}
