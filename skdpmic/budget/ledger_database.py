@@ -127,7 +127,13 @@ class DatabaseStorage:
     @functools.cached_property
     def engine(self):
         """The engine, which keeps no connection open, so that forks and threads can share it."""
-        return self._create_engine()
+        from sqlalchemy import create_engine
+        from sqlalchemy.pool import NullPool
+
+        patience = _TIMEOUTS if self._url.get_driver_name() in ("psycopg", "psycopg2") else {}
+        patience = {name: value for name, value in patience.items() if name not in self._url.query}
+        options = {"poolclass": NullPool, "hide_parameters": True, "connect_args": patience}
+        return create_engine(self._url, isolation_level="SERIALIZABLE", **options)
 
     def in_words(self, error):
         """An error of our own, because those of SQLAlchemy may quote what was written, and credentials."""
@@ -157,19 +163,6 @@ class DatabaseStorage:
                 "by pip install 'skdpmic[team]'."
             )
         raise problem  # here, so that it does not chain the error of SQLAlchemy
-
-    def _create_engine(self):
-        from sqlalchemy import create_engine
-        from sqlalchemy.pool import NullPool
-
-        patience = _TIMEOUTS if self._url.get_driver_name() in ("psycopg", "psycopg2") else {}
-        return create_engine(
-            self._url,
-            isolation_level="SERIALIZABLE",
-            poolclass=NullPool,
-            hide_parameters=True,
-            connect_args={name: value for name, value in patience.items() if name not in self._url.query},
-        )
 
     def _exists(self):
         from sqlalchemy import inspect

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
 from skdpmic._utils.progress import SILENT
@@ -173,9 +173,6 @@ class UnscoredRelease:
         return Cost.concentrated(self.epsilon, self.delta)
 
 
-_SHORT = 50_000  # records: below, passing the interpreter's lock to a thread takes longer than counting
-
-
 def tables_squared_sensitivity(n_tables, rows_per_group=1):
     """Squared L2 sensitivity of this many tables of counts together, for any columns: 2 m^2 per table.
 
@@ -213,11 +210,8 @@ def counts_of_sets(columns, sizes, sets, n_jobs=None, progress=SILENT):
     list of int64 ndarrays
         One table per set, with one axis per column.
     """
-    if effective_n_jobs(n_jobs) == 1 or len(columns[0]) < _SHORT:
-        tables = (_counts(columns, sizes, each) for each in sets)
-    else:
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
-        tables = parallel(delayed(_counts)(columns, sizes, each) for each in sets)
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
+    tables = parallel(delayed(_counts)(columns, sizes, each) for each in sets)
     return list(progress.track(tables, len(sets), f"tables of {len(sets[0])} columns" if sets else "tables"))
 
 

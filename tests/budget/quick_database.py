@@ -47,5 +47,5 @@ def install(monkeypatch, folder):
 
         return engine
 
-    monkeypatch.setattr(DatabaseStorage, "_create_engine", create_engine)
+    monkeypatch.setattr(DatabaseStorage, "engine", property(create_engine))
     return file_of

@@ -64,12 +64,14 @@ def test_a_file_that_is_not_a_ledger_is_refused_and_left_alone(tmp_path):
         assert (tmp_path / name).read_bytes() == content
 
 
-@pytest.mark.parametrize("version, remedy", [(5, "record that in a new ledger with spend"), (7, "or a later one")])
-def test_a_ledger_of_another_format_is_refused_with_a_remedy(path, version, remedy):
+@pytest.mark.parametrize("version", [5, 7])
+def test_a_ledger_of_another_format_is_refused_with_a_remedy(path, version):
     BudgetLedger(path, 1.0)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(ValueError, match=f"has format {version}, but this version of skdpmic reads 6.*{remedy}"):
+    with pytest.raises(
+        ValueError, match=f"has format {version}, but this version of skdpmic reads 6.*record that in a new"
+    ):
         BudgetLedger(path, 1.0)
 
 
@@ -430,7 +432,7 @@ def test_a_ledger_renamed_without_its_journal_is_refused(path, torn):
     path.rename(other)
     torn._storage = storage_at(other)
     before = other.read_bytes()
-    message = f"last written as '{path}', and '{path}-journal' .* Move the ledger back, or move that file to '{other}-j"
+    message = f"last written as '{path}', and '{path}-journal' .* move it back, or move that file to '{other}-j"
     for use in uses(torn).values():
         with pytest.raises(OSError, match=message):
             use()
