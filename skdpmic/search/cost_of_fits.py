@@ -1,16 +1,15 @@
-"""The privacy cost of one fit, including all private estimators inside the fitted object."""
+"""The private estimators inside an estimator, and the privacy cost of one fit of them all."""
 
 import functools
 import inspect
 import math
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
-from sklearn.base import OneToOneFeatureMixin
+from sklearn.base import OneToOneFeatureMixin, clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.feature_selection import (
     GenericUnivariateSelect,
@@ -20,86 +19,136 @@ from sklearn.feature_selection import (
     SelectKBest,
     SelectPercentile,
 )
+from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
+from sklearn.utils.metadata_routing import get_routing_for_object
 
-from skdpmic._utils.errors import PrivacyLeakWarning, warn
+from skdpmic._utils.errors import BudgetError, PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_labels
 from skdpmic._utils.readable import is_position
 from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import Cost
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.preprocessing.public_encoder import PublicEncoder
-from skdpmic.privacy.composition import check_epsilon, exact
+from skdpmic.privacy.composition import epsilon_of, exact, rho_for
 from skdpmic.selection.scoring import DPMICScorer, dp_mic_classif, dp_mic_regression
-from skdpmic.table.people import check_given_together
-from skdpmic.table.targets import check_weights, check_weights_given
 from skdpmic.two_party.randomized_response import RandomizedResponse
 
 UNIVARIATE = (SelectKBest, SelectPercentile, SelectFpr, SelectFdr, SelectFwe, GenericUnivariateSelect)
-
-# Meta-estimators that fit each inner estimator exactly once.
-_FITS_EACH_ONCE = (Pipeline, FeatureUnion, ColumnTransformer, TransformedTargetRegressor, *UNIVARIATE)
-
-
-class FitCost(NamedTuple):
-    """Exact epsilon, delta and rho of one fit (or infinity), and the number of private estimators that share them."""
-
-    epsilon: Fraction | float = Fraction(0)
-    delta: Fraction = Fraction(0)
-    n_private: int = 0
-    rho: Fraction | float = Fraction(0)
+COMPOSITES = (Pipeline, FeatureUnion, ColumnTransformer)  # of named steps, each fitted once
+UNKNOWN = object()  # a number of columns, or their names, that depends on an earlier step
 
 
-def cost_of_fit(estimator, n_features=None):
-    """The cost of one fit of `estimator`, including all private estimators inside it.
-
-    Parameters
-    ----------
-    estimator : estimator or function form
-    n_features : int or UNKNOWN, default=None
-        Number of columns of the table; if None, rho is not that of the release. With UNKNOWN, the cost is that of the
-        costliest release with the same epsilon and delta.
-
-    Raises
-    ------
-    ValueError
-        If a private estimator is inside another estimator that fits it an unknown number of times, or if there is a
-        private search inside.
-    """
-    return _cost_of_part(estimator, None if n_features is None else widths_in(estimator, n_features))
+# --- The parts of an estimator, and what reaches them -----------------------------------------------------------------
 
 
-def _cost_of_part(estimator, widths):
-    if may_draw_estimators(estimator):
-        raise ValueError(
-            f"the cost has no known bound: a {type(estimator).__name__} may draw private estimators. Pass a list of "
-            "values, or a distribution of scipy.stats, which draws numbers."
-        )
-    if is_private(estimator):
-        return _own_cost(estimator, widths)
-    if isinstance(estimator, RandomizedResponse):
-        raise ValueError(
-            "cannot compute the cost of a RandomizedResponse inside another estimator: each of its transforms is a "
-            "separate release, its fits are not. Call transform once, outside of other estimators."
-        )
-    given = arguments_of(estimator)
-    if "ledger" in given:  # a PrivateGridSearch: its choice is itself a release
-        raise ValueError(
-            f"cannot compute the cost of a {type(estimator).__name__} inside another search: its choice is a separate "
-            "release. Fit it by itself."
-        )
-    parts = list(_inside(given.values()))
-    if isinstance(estimator, _FITS_EACH_ONCE):
-        return total_cost(_cost_of_part(part, widths) for part in parts)
-    if any(_cost_of_part(part, None).n_private for part in parts):
-        raise ValueError(
-            about_numbered_labels(estimator)
-            or f"cannot tell how many times {type(estimator).__name__} fits the private estimator inside it. Private "
-            "estimators are counted inside pipelines, unions, column transformers and univariate selectors."
-        )
-    return FitCost()
+class Place(NamedTuple):
+    """A part of an estimator, and what reaches it in a fit."""
+
+    name: str  # of the parameter that holds it; "" for the estimator itself
+    part: Any
+    n_features: Any  # of the table that it gets; or UNKNOWN
+    names: Any  # of these; None if there are none, or UNKNOWN
+    prefix: str | None = ""  # of its arguments of `fit`, without routing; None if it gets none
+    before: Mapping[str, tuple[str, str]] = {}  # earlier steps that break its guarantee, as in `earlier_steps`
+    host: Any = None  # the innermost estimator around it that may fit it any number of times
+
+    def inside(self, name, part, **changed):
+        """The place of a part of this one, which gets the same unless it is changed."""
+        return self._replace(name=f"{self.name}__{name}".removeprefix("__"), part=part, **changed)
+
+
+def places_in(estimator, n_features=UNKNOWN, names=UNKNOWN):
+    """The places of an estimator and of all parts of it, for a table with these columns."""
+    yield from _from(Place("", estimator, n_features, names))
+
+
+def private_places(estimator, n_features=UNKNOWN, names=UNKNOWN):
+    """The places of the private estimators and function forms."""
+    return [place for place in places_in(estimator, n_features, names) if is_private(place.part)]
+
+
+def _from(place):
+    yield place
+    if has_parameters(place.part) and not is_private(place.part):
+        for inner in _inside(place):
+            yield from _from(inner)
+
+
+def _inside(place):
+    """The places of the parts of an estimator that is not private."""
+    part = place.part
+    if isinstance(part, Pipeline):
+        yield from _in_turn(place)
+    elif isinstance(part, FeatureUnion):
+        yield from (place.inside(name, step) for name, step in part.transformer_list)
+    elif isinstance(part, ColumnTransformer):
+        place = place._replace(prefix=None)
+        for name, step, columns in part.transformers:
+            n_features, names = _columns_of(place, name, columns)
+            yield place.inside(name, step, n_features=n_features, names=names)
+        yield place.inside("remainder", part.remainder, n_features=UNKNOWN, names=UNKNOWN)
+    elif isinstance(part, UNIVARIATE):
+        yield place.inside("score_func", part.score_func, names=None, prefix=None)  # it gets an array
+    elif isinstance(part, TransformedTargetRegressor):
+        of_target = place.inside("transformer", part.transformer, n_features=UNKNOWN, prefix=None)
+        yield of_target
+        yield place.inside("regressor", part.regressor, before=place.before | _effects(of_target))
+    else:
+        hidden = {"n_features": UNKNOWN, "names": UNKNOWN, "prefix": None, "host": part}
+        for name, value in part.get_params(deep=False).items():
+            yield from (place.inside(name, inner, **hidden) for inner in _estimators_among([value]))
+
+
+def _in_turn(place):
+    """The places of the steps of a pipeline."""
+    for name, step in place.part.steps:
+        inner = place.inside(name, step, prefix=None if place.prefix is None else f"{place.prefix}{name}__")
+        yield inner
+        place = place._replace(before=place.before | _effects(inner))
+        if has_parameters(step):
+            n_features = place.n_features if _has_one_column_for_each(step) else UNKNOWN
+            place = place._replace(n_features=n_features, names=UNKNOWN)
+
+
+def _has_one_column_for_each(step):
+    """Whether the output has as many columns as the input; TargetEncoder overrides the names, and may have more."""
+    return getattr(type(step), "get_feature_names_out", None) is OneToOneFeatureMixin.get_feature_names_out
+
+
+def _columns_of(place, transformer, columns):
+    """The number and the names of the columns of a transformer; raise unless they are there, as far as is known."""
+    n_features, names = place.n_features, place.names
+    asked = list(columns) if np.ndim(columns) else [columns]
+    at, named = [each for each in asked if is_position(each)], [each for each in asked if isinstance(each, str)]
+    missing = [] if n_features is UNKNOWN else [each for each in at if not -n_features <= each < n_features]
+    missing += [] if names is UNKNOWN else [each for each in named if each not in (names or [])]
+    if missing:
+        raise ValueError(f"columns of the transformer {quoted(transformer)} must be in the table, got {missing}.")
+    if not isinstance(columns, list) or not columns or len(columns) not in (len(at), len(named)):
+        return UNKNOWN, UNKNOWN  # slices, functions and masks may depend on the table
+    if named:
+        return len(columns), columns
+    return len(columns), names if names in (None, UNKNOWN) else [names[each] for each in columns]
+
+
+def _estimators_among(values):
+    """Estimators, functions and distributions among values, including those in lists of steps and grids of searches."""
+    for value in values:
+        if _is_collection(value):
+            yield from _estimators_among(
+                value.values() if isinstance(value, Mapping) else getattr(value, "flat", value)
+            )
+        elif is_private(value) or has_parameters(value) or may_draw_estimators(value):
+            yield value
+
+
+def _is_collection(value):
+    if isinstance(value, np.ndarray):
+        return value.dtype == object
+    return isinstance(value, Mapping | Sequence | Set) and not isinstance(value, str | bytes | range)
 
 
 def is_private(candidate):
@@ -109,89 +158,15 @@ def is_private(candidate):
     return isinstance(candidate, PrivateEstimator) and candidate._plan is not None
 
 
-def private_steps(estimator):
-    """Private estimators and function forms in `estimator`, by parameter name; "" is `estimator` itself."""
-    return {name: part for name, part in {"": estimator, **estimator.get_params()}.items() if is_private(part)}
+def has_parameters(value):
+    """Whether this is an estimator, and not a class."""
+    return hasattr(value, "get_params") and not isinstance(value, type)
 
 
-UNKNOWN = object()  # names whose existence depends on an earlier step
-
-
-def given_the_table(estimator, n_features, names):
-    """The private estimators in `estimator` whose number of features is determined by that of the table.
-
-    Parameters
-    ----------
-    estimator : estimator or function form
-    n_features : int or None
-        Number of columns of the table.
-    names : sequence, None or UNKNOWN
-        Labels of the columns, if any.
-
-    Yields
-    ------
-    private : estimator or function form
-    n_features : int or None
-        Number of columns it gets.
-    names : sequence of str, None or UNKNOWN
-    """
-    if is_private(estimator):
-        yield estimator, n_features, names
-    elif isinstance(estimator, Pipeline):
-        for _, step in estimator.steps:
-            if step is not None and not isinstance(step, str):
-                yield from given_the_table(step, n_features, names)
-                if not _has_one_column_for_each(step):
-                    return
-                names = UNKNOWN
-    elif isinstance(estimator, FeatureUnion):
-        for _, transformer in estimator.transformer_list:
-            yield from given_the_table(transformer, n_features, names)
-    elif isinstance(estimator, UNIVARIATE):
-        yield from given_the_table(estimator.score_func, n_features, None)  # as an array
-    elif isinstance(estimator, TransformedTargetRegressor):
-        yield from given_the_table(estimator.regressor, n_features, names)
-    elif isinstance(estimator, ColumnTransformer):
-        for name, transformer, columns in estimator.transformers:
-            listed = columns if isinstance(columns, list) else []  # others, and masks, may depend on the table
-            _check_are_there(name, columns, n_features, names)
-            if listed and all(isinstance(column, str) for column in listed):
-                yield from given_the_table(transformer, len(listed), listed)
-            elif listed and all(map(is_position, listed)):
-                yield from given_the_table(transformer, len(listed), _at(names, listed))
-
-
-def _check_are_there(transformer, columns, n_features, names):
-    """Raise unless the columns of a transformer are in the table, as far as that is known."""
-    asked = list(columns) if np.ndim(columns) else [columns]
-    missing = []
-    if is_position(n_features):
-        missing += [column for column in asked if is_position(column) and not -n_features <= column < n_features]
-    if names is not UNKNOWN:
-        missing += [column for column in asked if isinstance(column, str) and column not in (names or [])]
-    if missing:
-        raise ValueError(f"columns of the transformer {quoted(transformer)} must be in the table, got {missing}.")
-
-
-def _has_one_column_for_each(step):
-    """Whether the output has as many columns as the input; TargetEncoder overrides the names, and may have more."""
-    return getattr(type(step), "get_feature_names_out", None) is OneToOneFeatureMixin.get_feature_names_out
-
-
-def _at(names, columns):
-    """The names of columns given by number."""
-    are_known = names not in (None, UNKNOWN)
-    return [names[column] for column in columns] if are_known else names and UNKNOWN
-
-
-def widths_in(estimator, n_features):
-    """Numbers of columns of each private estimator in `estimator`, by id, except those for which they are unknown."""
-    places = Counter(map(id, private_steps(estimator).values()))  # one object may be used in several
-    widths = defaultdict(list)
-    for private, width, _ in given_the_table(estimator, n_features, UNKNOWN):
-        if width not in (None, UNKNOWN):
-            widths[id(private)].append(width)
-    return {private: set(known) for private, known in widths.items() if len(known) == places[private]}
+def may_draw_estimators(values):
+    """Whether these are drawn, and not known to be numbers: distributions of scipy.stats draw only numbers."""
+    is_drawn = hasattr(values, "rvs") and not isinstance(values, type)
+    return is_drawn and not any(kind.__module__.startswith("scipy.stats") for kind in type(values).__mro__)
 
 
 def as_estimator(private):
@@ -209,20 +184,125 @@ def arguments_of(part):
     return part.get_params(deep=False) if has_parameters(part) else {}
 
 
-def _own_cost(private, widths):
-    """The cost of an estimator, or of a function form, from its arguments."""
+# --- Candidates of a search -------------------------------------------------------------------------------------------
+
+
+def checked_grid(param_grid):
+    """The candidates of `param_grid`, if there are any."""
+    if isinstance(param_grid, Iterator):
+        kind = type(param_grid).__name__
+        raise ValueError(f"param_grid must be a dict or a list of dicts, got a {kind}, which is read only once.")
+    grid = list(ParameterGrid(param_grid))
+    if not grid:
+        raise ValueError(f"param_grid must be a dict, or a list of at least one dict, got {quoted(param_grid)}.")
+    return grid
+
+
+def check_has_choice(grid):
+    """Raise if there is a single candidate: nothing would be chosen, at the cost of a choice."""
+    if len(grid) == 1:
+        raise ValueError(
+            f"param_grid must have two candidates or more, got {quoted(grid)}: nothing would be chosen, at a cost of "
+            "epsilon. Set these parameters by set_params, and fit the estimator by itself."
+        )
+
+
+def candidate_with(estimator, parameters):
+    """A new estimator with these parameters."""
+    return clone(estimator).set_params(**clone(parameters, safe=False))
+
+
+def for_a_subset(candidate, factor):
+    """The candidate for one of so many parts of all rows: with the noise of the refit, and without ledgers."""
+    trial = clone(candidate)
+    for name, private, *_ in private_places(trial):
+        changed = _with_less_noise(private, factor)
+        trial = trial.set_params(**{name: changed}) if name else changed
+    return trial
+
+
+def _with_less_noise(private, factor):
+    """A step with noise smaller by this factor; with delta, of which noise depends on rho, the square grows."""
     given = arguments_of(private)
+    epsilon, delta = float(given["epsilon"]), given.get("delta", 0.0)
+    is_of_rho = 0 < delta and epsilon < math.inf
+    more = epsilon_of(factor**2 * rho_for(epsilon, delta), delta) if is_of_rho else epsilon * factor
+    changed = {"epsilon": more, "ledger": None}
+    if isinstance(private, functools.partial):
+        return functools.partial(private.func, *private.args, **(private.keywords | changed))
+    return private.set_params(**changed)
+
+
+# --- Costs ------------------------------------------------------------------------------------------------------------
+
+
+class FitCost(NamedTuple):
+    """Exact epsilon, delta and rho of one fit (or infinity), and the number of private estimators that share them."""
+
+    epsilon: Fraction | float = Fraction(0)
+    delta: Fraction = Fraction(0)
+    n_private: int = 0
+    rho: Fraction | float = Fraction(0)
+
+
+def cost_of_fit(estimator, n_features=UNKNOWN):
+    """The cost of one fit of `estimator`, including all private estimators inside it.
+
+    Parameters
+    ----------
+    estimator : estimator
+    n_features : int, default=UNKNOWN
+        Number of columns of the table. With it, costs are those of the releases.
+
+    Returns
+    -------
+    FitCost
+
+    Raises
+    ------
+    ValueError
+        If the cost has no known bound.
+    """
+    return total_cost(cost for place in places_in(estimator, n_features) for cost in _costs_at(place))
+
+
+def _costs_at(place):
+    """The cost of a private estimator, in a list; of anything else, none, or an error if its cost is not known."""
+    part, kind = place.part, type(place.part).__name__
+    if may_draw_estimators(part):
+        raise ValueError(
+            f"the cost has no known bound: a {kind} may draw private estimators. Pass a list of values, or a "
+            "distribution of scipy.stats, which draws numbers."
+        )
+    if isinstance(part, RandomizedResponse):
+        raise ValueError(
+            "cannot compute the cost of a RandomizedResponse inside another estimator: each of its transforms is a "
+            "separate release, its fits are not. Call transform once, outside of other estimators."
+        )
+    if not is_private(part):
+        if "ledger" in arguments_of(part):  # a PrivateGridSearch: its choice is itself a release
+            raise ValueError(
+                f"cannot compute the cost of a {kind} inside another search: its choice is a separate release. Fit it "
+                "by itself."
+            )
+        return []
+    if place.host is not None:
+        raise ValueError(
+            about_numbered_labels(place.host)
+            or f"cannot tell how many times {type(place.host).__name__} fits the private estimator inside it. Private "
+            "estimators are counted inside pipelines, unions, column transformers and univariate selectors."
+        )
+    return [_largest_cost(_possible_costs(place))]
+
+
+def _possible_costs(place):
+    """The cost of a private estimator; if its number of columns is unknown, costs of which one is not exceeded."""
+    given = arguments_of(place.part)
     if "epsilon" not in given:
-        raise ValueError(f"epsilon must be among the arguments of functools.partial({private.func.__name__}, ...).")
-    whole = Cost(given["epsilon"], given.get("delta", 0.0))
-    if widths is None:
-        return _largest_cost([whole])
-    plan = as_estimator(private)._plan()
-    return _largest_cost([plan.cost(width) for width in widths.get(id(private), ())] or _at_most(*whole[:2]))
-
-
-def _at_most(epsilon, delta):
-    """Costs that are not exceeded however a release with this budget is split, on any number of columns."""
+        raise ValueError(f"epsilon must be among the arguments of functools.partial({place.part.func.__name__}, ...).")
+    if place.n_features is not UNKNOWN:
+        return [as_estimator(place.part)._plan().cost(place.n_features)]
+    epsilon, delta = given["epsilon"], given.get("delta", 0.0)
     return [Cost(epsilon, delta, Cost(epsilon).in_zcdp), *([Cost.concentrated(epsilon, delta)] if delta > 0 else [])]
 
 
@@ -233,46 +313,8 @@ def _largest_cost(costs):
     return FitCost(epsilon if epsilon == math.inf else exact(epsilon), delta, 1, rho)
 
 
-def _inside(values):
-    """Estimators and functions among parameter values, including those in lists of steps and in grids of searches."""
-    for value in values:
-        if _is_collection(value):
-            yield from _inside(value.values() if isinstance(value, Mapping) else getattr(value, "flat", value))
-        elif is_private(value) or has_parameters(value) or may_draw_estimators(value):
-            yield value
-
-
-def _is_collection(value):
-    if isinstance(value, np.ndarray):
-        return value.dtype == object
-    return isinstance(value, Mapping | Sequence | Set) and not isinstance(value, str | bytes | range)
-
-
-def has_parameters(value):
-    """Whether this is an estimator, and not a class."""
-    return hasattr(value, "get_params") and not isinstance(value, type)
-
-
-def may_draw_estimators(values):
-    """Whether these are drawn, and not known to be numbers: distributions of scipy.stats draw only numbers."""
-    is_drawn = hasattr(values, "rvs") and not isinstance(values, type)
-    return is_drawn and not any(kind.__module__.startswith("scipy.stats") for kind in type(values).__mro__)
-
-
-def parts_of(estimator):
-    """The estimator and all estimators inside it, by parameter name; of those in a grid, by the name of the grid."""
-    given = estimator.get_params() if has_parameters(estimator) else {}
-    named = {"": estimator} | {name: value for name, value in given.items() if not _is_collection(value)}
-    yield from named.items()
-    seen = set(map(id, named.values()))
-    for name, value in given.items():
-        for part in (part for part in _inside([value]) if id(part) not in seen):
-            yield from ((f"{name}__{inner}".removesuffix("__"), of_part) for inner, of_part in parts_of(part))
-
-
 def cost_of_choice(epsilon):
     """The cost of the choice of a private search, as that of one release."""
-    check_epsilon(epsilon)
     return _largest_cost([Cost(epsilon)])
 
 
@@ -281,10 +323,41 @@ def total_cost(costs):
     return FitCost(*map(sum, zip(FitCost(), *costs, strict=True)))
 
 
+def check_refits_fit_in(ledger, choice, private_of_each):
+    """Raise a BudgetError if a ledger could not pay for the refit of a candidate after the choice, which is then lost.
+
+    Parameters
+    ----------
+    ledger : BudgetLedger or None
+        That of the choice.
+    choice : LedgerEntry
+    private_of_each : list of list of Place
+        The private steps of each candidate.
+    """
+    for places in private_of_each:
+        charges = [(ledger, choice), *((as_estimator(each.part).ledger, _least_charge(each)) for each in places)]
+        for each in {ledger for ledger, _ in charges if ledger is not None}:
+            entries = each.entries()
+            for entry in (entry for ledger, entry in charges if ledger == each):
+                try:
+                    each.limits.check(entry, entries, each.path)
+                except BudgetError as error:
+                    raise BudgetError(f"{error} This counts the choice as spent, which is not made.") from None
+                entries.append(entry)
+
+
+def _least_charge(place):
+    """What a fit of a private step charges; where its number of columns depends on an earlier step, its epsilon."""
+    estimator = as_estimator(place.part)
+    if place.n_features is UNKNOWN:
+        return LedgerEntry(type(estimator).__name__, float(estimator.epsilon), rho=0.0)
+    return LedgerEntry(type(estimator).__name__, *estimator._plan().cost(place.n_features)[:3])
+
+
+# --- Steps before a private one ---------------------------------------------------------------------------------------
+
 RESAMPLES, LEARNS = "resamples rows", "may learn from all rows"
 _BY_ROW = (PolynomialFeatures, PublicEncoder)  # that are fitted, but map each row separately
-_TARGET_TRANSFORMER = "transformer"  # parameter of TransformedTargetRegressor, which comes before its regressor
-_LISTS = ("steps", "transformers", "transformer_list")  # parameters with the parts of a composite
 
 
 def earlier_steps(candidates):
@@ -299,10 +372,8 @@ def earlier_steps(candidates):
     dict
         By parameter name, (class name, `RESAMPLES` or `LEARNS`).
     """
-    found = {}
-    for candidate in candidates:
-        _walk(candidate, "", {}, found)
-    return found
+    before = [place.before for candidate in candidates for place in private_places(candidate)]
+    return {name: step for steps in before for name, step in steps.items()}
 
 
 def checked_earlier_steps(candidates):
@@ -330,122 +401,34 @@ def steps_in_words(steps):
     return f"{named} may learn from all rows"
 
 
-def _walk(part, path, before, found):
-    """Add the steps of `before` to `found` if a private estimator is inside; return what the part itself does."""
-    if is_private(part):
-        found |= before
+def _effects(place):
+    """What a step does to the rows that later ones get, as in `earlier_steps`."""
+    step, kind = place.part, type(place.part).__name__
+    if is_private(step) or not has_parameters(step):
         return {}  # what it passes on depends on its release and on each row
-    if not has_parameters(part):
-        return {}
-    given = part.get_params(deep=False)
-    composite = next((name for name in _LISTS if isinstance(given.get(name), list | tuple)), None)
-    inside, breaking = before, {}
-    for name, step in _parts(given, composite):
-        own = _walk(step, f"{path}__{name}".removeprefix("__"), inside, found)
-        breaking |= own
-        if composite == "steps" or name == _TARGET_TRANSFORMER:  # the others are side by side
-            inside = inside | own
-    holds_private = any(is_private(value) for value in given.values())
-    return breaking if composite or holds_private else _effect_on_rows(part, path)
-
-
-def _parts(given, composite):
-    """The estimators inside, by name, in order; those of a list are (name, estimator, ...)."""
-    listed = [(str(name), step) for name, step, *_ in given[composite]] if composite else []
-    others = [(name, value) for name, value in given.items() if hasattr(value, "get_params") or is_private(value)]
-    return listed + sorted(others, key=lambda part: part[0] != _TARGET_TRANSFORMER)
-
-
-def _effect_on_rows(step, path):
-    """What a single step does to rows, by its name."""
-    kind = type(step).__name__
+    inside = list(_inside(place))
+    if isinstance(step, COMPOSITES) or any(is_private(inner.part) for inner in inside):
+        return {name: effect for inner in inside for name, effect in _effects(inner).items()}
     if hasattr(step, "fit_resample"):
-        return {path or kind: (kind, RESAMPLES)}
+        return {place.name: (kind, RESAMPLES)}
     needs_fit = not hasattr(step, "__sklearn_tags__") or get_tags(step).requires_fit
     is_by_row = isinstance(step, _BY_ROW) or not hasattr(step, "transform") or not needs_fit
-    return {} if is_by_row else {path or kind: (kind, LEARNS)}
+    return {} if is_by_row else {place.name: (kind, LEARNS)}
 
 
-_BESIDE = {"groups": ("max_rows_per_group", check_given_together), "sample_weight": ("max_weight", check_weights_given)}
+# --- Arguments of `fit` -----------------------------------------------------------------------------------------------
+
+_BESIDE = {"groups": "max_rows_per_group", "sample_weight": "max_weight"}
 
 
 def fit_arguments(estimator):
     """The names of the arguments that `fit` of an estimator must be passed, because private steps inside need them."""
-    needed = [name or argument for name, argument, limit, _ in _taken(estimator) if limit is not None]
-    return tuple(dict.fromkeys(needed))
-
-
-def check_fit_arguments(candidates, params, n_samples):
-    """Raise if arguments of `fit` do not reach a step, or a private step lacks one or takes no such argument."""
-    for name, value in params.items():
-        if name.rpartition("__")[2] == "sample_weight":
-            check_weights(value, n_samples)
-    for candidate in candidates:
-        if _are_routed():
-            mapping = MethodMapping().add(caller="fit", callee="fit")
-            router = MetadataRouter(owner=type(candidate).__name__).add(estimator=candidate, method_mapping=mapping)
-            _route(router, {"estimator": candidate}, "fit", params)
-        else:
-            for name in params:
-                if not _takes(candidate, name):
-                    raise ValueError(f"fit got an argument {name} that no step takes: name a step and its argument.")
-        for name, argument, limit, check in _taken(candidate):
-            try:
-                check(params.get(name), limit)
-            except ValueError as error:
-                hint = f" Here, it is the argument {name} of fit." if name not in (None, argument) else ""
-                raise ValueError(f"{error}{hint}") from None
-
-
-def _taken(estimator):
-    """(name in `fit` or None, argument, limit, check) of each argument that a private step takes or would refuse."""
-    for private, prefix in _prefixes(estimator, ""):
-        for argument, (parameter, check) in _BESIDE.items():
-            limit = getattr(as_estimator(private), parameter, None)
-            if _are_routed():
-                asked = get_routing_for_object(private).fit.requests.get(argument)
-                yield (argument if asked is True else asked or None), argument, limit, check
-            else:
-                yield (None if prefix is None else prefix + argument), argument, limit, check
-
-
-def _prefixes(part, prefix):
-    """Each private step, and the beginning of the names of its arguments without routing; None if it gets none."""
-    if is_private(part):
-        yield part, prefix
-    elif isinstance(part, Pipeline):
-        for name, step in part.steps:
-            yield from _prefixes(step, None if prefix is None else f"{prefix}{name}__")
-    elif isinstance(part, FeatureUnion):  # passes all on to each
-        for _, step in part.transformer_list:
-            yield from _prefixes(step, prefix)
-    elif isinstance(part, TransformedTargetRegressor):
-        yield from _prefixes(part.regressor, prefix)
-    elif hasattr(part, "get_params"):
-        yield from ((private, None) for private in private_steps(part).values())
-
-
-def _route(router, parts, method, params):
-    """Raise scikit-learn's errors about arguments that nothing asks for, at every depth."""
-    for name, by_method in process_routing(router, method, **params).items() if params else ():
-        part = parts.get(name)
-        if isinstance(get_routing_for_object(part), MetadataRouter):
-            for inner, passed in by_method.items():
-                _route(part, part.get_params(), inner, passed)
-
-
-def _takes(part, name):
-    """Whether `fit` takes an argument of this name, without routing."""
-    if isinstance(part, Pipeline):
-        step, _, own = name.partition("__")
-        return bool(own) and _takes(dict(part.steps).get(step), own)
-    if isinstance(part, FeatureUnion):
-        return all(_takes(step, name) for _, step in part.transformer_list if not isinstance(step, str))
-    if isinstance(part, ColumnTransformer) or not hasattr(part, "fit"):
-        return False
-    given = inspect.signature(part.fit).parameters
-    return name in given or any(kind.kind is kind.VAR_KEYWORD for kind in given.values())
-
-
-def _are_routed():
-    return sklearn.get_config()["enable_metadata_routing"]
+    is_routed, names = sklearn.get_config()["enable_metadata_routing"], []
+    for place in private_places(estimator):
+        for argument, limit in _BESIDE.items():
+            if getattr(as_estimator(place.part), limit, None) is not None:
+                asked = get_routing_for_object(place.part).fit.requests.get(argument) if is_routed else None
+                names.append(
+                    asked if isinstance(asked, str) else argument if is_routed else (place.prefix or "") + argument
+                )
+    return list(dict.fromkeys(names))

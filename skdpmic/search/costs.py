@@ -20,20 +20,22 @@ from skdpmic._utils.summaries import Summary, as_html
 from skdpmic._utils.texts import budget, cost_rounded_up, in_short, quoted, wrapped
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
-from skdpmic.privacy.composition import exact
-from skdpmic.search.candidates import candidate_with, check_has_choice, checked_grid
+from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.search.cost_of_fits import (
     UNKNOWN,
     FitCost,
     arguments_of,
+    candidate_with,
+    check_has_choice,
     checked_earlier_steps,
+    checked_grid,
     cost_of_choice,
     cost_of_fit,
     fit_arguments,
     has_parameters,
+    is_private,
     may_draw_estimators,
-    parts_of,
-    private_steps,
+    places_in,
     total_cost,
 )
 from skdpmic.search.grid_search import PrivateGridSearch
@@ -209,22 +211,26 @@ def search_cost(
     """
     if n_features is not None:
         check_whole(n_features, "n_features")
+    width = UNKNOWN if n_features is None else n_features
+    base, is_split, refit = estimator, cv is not None, FitCost()
+    grids: list[Mapping[str, Any]] = [{}]
     choice: tuple[str, ...] = ()
     if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
         _check_no_cv(cv, estimator)
         base, cv, is_split, grids = estimator.estimator, estimator.cv, True, _grids(estimator)
-        costs = _costs(estimator, n_features)
+        costs = _costs(estimator, grids, width)
         fits, refit = total_cost(costs), _largest(costs) if estimator.refit else FitCost()
+    elif isinstance(estimator, PrivateGridSearch):
+        base, grids, choice = estimator.estimator, _grids(estimator), (type(estimator).__name__,)
+        fits = _cost_of_private_search(estimator, width)
     else:
         _check_can_be_fitted(estimator)
-        base, is_split, grids = estimator, cv is not None, [{}]
-        fits, refit = _cost_of_one(estimator, n_features), FitCost()
-        if isinstance(estimator, PrivateGridSearch):
-            base, grids, choice = estimator.estimator, _grids(estimator), (type(estimator).__name__,)
+        fits = cost_of_fit(estimator, width)
     candidates = [candidate for candidate, _ in _alternatives(base, grids)]
-    has_people = _have_people(candidates, grids)
-    n_splits, n_trainings = count_splits(cv, base, n_samples, has_people) if is_split else (1, 1)
+    n_splits = n_trainings = 1
     if is_split:
+        has_people = _have_people(candidates, grids)
+        n_splits, n_trainings = count_splits(cv, base, n_samples, has_people)
         warn_about_splits_by_records(cv, base, has_people)
     earlier, unpriced = checked_earlier_steps(candidates), unpriced_steps(candidates)
     if unpriced or not fits.n_private:
@@ -243,15 +249,17 @@ def search_cost(
     )
 
 
-def _cost_of_one(estimator, n_features):
-    """The cost of one fit; of a private search, that of its choice and of the costliest refit."""
-    if not isinstance(estimator, PrivateGridSearch):
-        return cost_of_fit(estimator, n_features)
-    grid = checked_grid(estimator.param_grid)
-    costs = _costs_of(estimator.estimator, grid, n_features)
-    check_has_choice(grid)
-    refit = _largest(costs) if estimator.refit else FitCost()
-    return total_cost([cost_of_choice(estimator.epsilon), refit])
+def _check_no_cv(cv, search):
+    if cv is not None:
+        raise ValueError(
+            f"cv must be None with a {type(search).__name__}, which has its own cv, got {quoted(cv)}. Cross-validating "
+            "a search would fit all of it once for each split."
+        )
+
+
+def _check_can_be_fitted(estimator):
+    if not hasattr(estimator, "fit") or not has_parameters(estimator):
+        raise TypeError(f"estimator must be an estimator or a search, got {type(estimator).__name__}.")
 
 
 def _have_people(candidates, grids):
@@ -278,27 +286,34 @@ def _warn_about_unseen(estimator, unpriced):
     )
 
 
-def _check_no_cv(cv, search):
-    if cv is not None:
-        raise ValueError(
-            f"cv must be None with a {type(search).__name__}, which has its own cv, got {quoted(cv)}. Cross-validating "
-            "a search would fit all of it once for each split."
-        )
+def _as_float(number, value=exact):
+    return math.inf if number == math.inf else round_up(number, value)
 
 
-def _check_can_be_fitted(estimator):
-    if not hasattr(estimator, "fit") or not has_parameters(estimator):
-        raise TypeError(f"estimator must be an estimator or a search, got {type(estimator).__name__}.")
-
-
-def _costs(search, n_features):
-    """The cost of one fit of each candidate."""
-    if isinstance(search, GridSearchCV):
-        return _costs_of(search.estimator, ParameterGrid(search.param_grid), n_features)
-    return _costs_at_random(search.estimator, _grids(search), search.n_iter, n_features)
-
+# --- The candidates of a search ---------------------------------------------------------------------------------------
 
 _BUDGET = ("epsilon", "delta")  # parameters of a private step whose largest value costs most
+
+
+def _cost_of_private_search(search, n_features):
+    """The cost of the choice, and of the costliest refit."""
+    check_epsilon(search.epsilon)
+    grid = checked_grid(search.param_grid)
+    costs = _costs_of(search.estimator, grid, n_features)
+    check_has_choice(grid)
+    return total_cost([cost_of_choice(search.epsilon), _largest(costs) if search.refit else FitCost()])
+
+
+def _costs(search, grids, n_features):
+    """The cost of one fit of each candidate; of those drawn at random, the largest possible, as often."""
+    if isinstance(search, GridSearchCV):
+        return _costs_of(search.estimator, ParameterGrid(grids), n_features)
+    n_candidates = search.n_iter
+    if not any(hasattr(values, "rvs") for grid in grids for values in grid.values()):
+        n_candidates = min(n_candidates, len(ParameterGrid(grids)))  # lists are sampled without replacement
+    alternatives = _alternatives(search.estimator, grids)
+    worst = [cost for candidate, others in alternatives for cost in _worst_with(candidate, others, n_features)]
+    return [_largest(worst)] * n_candidates
 
 
 def _largest(costs):
@@ -306,14 +321,20 @@ def _largest(costs):
     return FitCost(*map(max, zip(*costs, strict=True)))
 
 
+def _costs_of(estimator, grid, n_features):
+    """The cost of each candidate, whose parameters are the entries of the grid."""
+    return [cost_of_fit(candidate_with(estimator, parameters), n_features) for parameters in grid]
+
+
 def _alternatives(estimator, grids):
     """Each choice of estimators and other values that are not plain, and the plain or drawn values of its grid.
 
+    The plain values are not chosen here, because there may be too many combinations.
+
     Yields
     ------
-    estimator : estimator
-    others : dict
-        Lists of plain values, and distributions.
+    candidate : estimator
+    others : dict of lists or distributions
     """
     now = estimator.get_params()
     for grid in grids:
@@ -324,26 +345,14 @@ def _alternatives(estimator, grids):
             yield candidate_with(estimator, parameters), others
 
 
-def _costs_of(estimator, grid, n_features):
-    """The cost of each candidate, whose parameters are the entries of the grid."""
-    return [cost_of_fit(candidate_with(estimator, parameters), n_features) for parameters in grid]
-
-
-def _costs_at_random(estimator, grids, n_candidates, n_features):
-    """The largest cost, once for each candidate that can be drawn."""
-    if not any(hasattr(values, "rvs") for grid in grids for values in grid.values()):
-        n_candidates = min(n_candidates, len(ParameterGrid(grids)))  # lists are sampled without replacement
-    worst = (_worst_with(candidate, others, n_features) for candidate, others in _alternatives(estimator, grids))
-    return [_largest(itertools.chain.from_iterable(worst))] * n_candidates
-
-
 def _worst_with(estimator, grid, n_features):
     """Costs of candidates with fixed steps, of which one is the costliest that can be drawn.
 
-    Parameters of private steps affect the cost in ways that only the step knows, so all values in lists are tried. If
-    one is drawn from a distribution, the cost is at most that of any release with the largest epsilon and delta.
+    Of the parameters of private steps, lists are tried and budgets are set to the largest that can be drawn; anything
+    else that is drawn leaves the release unknown. Parameters of other steps cost nothing.
     """
-    now, private, tried = estimator.get_params(), private_steps(estimator), {}
+    now, tried = estimator.get_params(), {}
+    private = {place.name for place in places_in(estimator) if is_private(place.part)}
     for name, values in grid.items():
         owner, _, own = name.rpartition("__")
         is_drawn = hasattr(values, "rvs")
@@ -354,7 +363,7 @@ def _worst_with(estimator, grid, n_features):
         elif not is_drawn:
             tried[name] = values
         else:
-            n_features = n_features and UNKNOWN
+            n_features = UNKNOWN
             if own in _BUDGET:
                 tried[name] = [_upper_end(name, values)]
     return _costs_of(estimator, ParameterGrid(tried), n_features)
@@ -371,9 +380,7 @@ def _upper_end(name, distribution):
     return end
 
 
-def _as_float(number, value=exact):
-    return math.inf if number == math.inf else round_up(number, value)
-
+# --- Splits -----------------------------------------------------------------------------------------------------------
 
 # With these, changing the label or group of one record may move other records to other folds.
 _BY_RECORDS = (
@@ -384,6 +391,9 @@ _BY_RECORDS = (
     splits.GroupKFold,
     splits.GroupShuffleSplit,
 )
+_GROUP_FOLDS = (splits.GroupKFold, splits.StratifiedGroupKFold)  # a person is in one test set
+_REPEATED = (splits.RepeatedKFold, splits.RepeatedStratifiedKFold)
+_FOLDS = (*_GROUP_FOLDS, *_REPEATED, splits.KFold, splits.StratifiedKFold, splits.LeaveOneOut)  # a record is in one
 
 
 def warn_about_splits_by_records(cv, estimator, has_people):
@@ -414,10 +424,6 @@ def _assigns_groups_at_random(cv):
     return type(cv) in (splits.GroupShuffleSplit, splits.LeaveOneGroupOut, splits.LeavePGroupsOut)
 
 
-_GROUP_FOLDS = (splits.GroupKFold, splits.StratifiedGroupKFold)  # a person is in one test set
-_FOLDS = (*_GROUP_FOLDS, splits.KFold, splits.StratifiedKFold, splits.LeaveOneOut)  # a record is in one test set
-
-
 def count_splits(cv, estimator, n_samples, has_people):
     """The number of splits, and the number of their training sets that one record, or one person, can be in."""
     if isinstance(cv, Iterator):
@@ -429,62 +435,41 @@ def count_splits(cv, estimator, n_samples, has_people):
     except (TypeError, ValueError) as error:
         hint = "" if n_samples else " Pass n_samples if it depends on that."
         raise ValueError(f"the number of splits of {quoted(splitter)} is not known.{hint} ({error})") from None
-    trains = _training_sets(splitter, cv, n_samples)
-    if has_people:  # rows of a person may be in several folds, unless folds are assigned by person
-        return n_splits, n_splits - (type(splitter) in _GROUP_FOLDS)
-    if cv is splitter or _is_number_of_folds(cv):
-        return n_splits, _n_trainings(splitter, n_splits, n_samples)
-    return n_splits, max(np.bincount(np.concatenate(trains)), default=0)
-
-
-def _training_sets(splitter, cv, n_samples):
-    """The rows of each training set, each at most once: of a list, and of a splitter of others for so many rows."""
-    if _is_number_of_folds(cv) or (type(splitter).__module__.startswith("sklearn.") and cv is splitter):
-        return []
-    if cv is not splitter:
-        return [_rows(train) for train, _ in cv]
-    advice = "Pass n_samples, so that the rows of its training sets can be checked, or cv as a list of splits."
-    if n_samples is None:
-        raise ValueError(f"the cost of splits by {quoted(splitter)} is not known: cv may repeat rows. {advice}")
-    try:
-        pairs = list(splitter.split(np.empty((n_samples, 1))))
-    except Exception as error:
-        raise ValueError(f"the cost of splits by {quoted(splitter)} is not known ({error}). {advice}") from None
-    return [_rows(train) for train, _ in pairs]
+    is_list = cv is not splitter and not _is_number_of_folds(cv)
+    if is_list or not type(splitter).__module__.startswith("sklearn."):
+        _check_rows_are_distinct(splitter, X, is_list)
+    left_out = getattr(splitter, "n_repeats", 1)  # of people, rows may be in several folds, unless these are of groups
+    return n_splits, n_splits - left_out if type(splitter) in (_GROUP_FOLDS if has_people else _FOLDS) else n_splits
 
 
 def _is_number_of_folds(cv):
     return cv is None or isinstance(cv, numbers.Integral)
 
 
-def _n_trainings(splitter, n_splits, n_samples):
-    kind = type(splitter)
-    if kind in _FOLDS:
-        return n_splits - 1
-    if kind in (splits.RepeatedKFold, splits.RepeatedStratifiedKFold):
-        return n_splits - splitter.n_repeats
-    if kind is splits.PredefinedSplit and (splitter.test_fold != -1).all():
-        return n_splits - 1
-    if kind is splits.LeavePOut:
-        return math.comb(n_samples - 1, splitter.p)
-    return n_splits  # random or growing training sets, and unknown splitters
+def _check_rows_are_distinct(splitter, X, is_list):
+    """Raise if a training set of a list, or of a splitter of others for the rows of X, holds a row twice."""
+    unknown = f"the cost of splits by {quoted(splitter)} is not known"
+    advice = "Pass n_samples, so that the rows of its training sets can be checked, or cv as a list of splits."
+    if X is None and not is_list:
+        raise ValueError(f"{unknown}: cv may repeat rows. {advice}")
+    try:
+        trains = [np.asarray(train) for train, _ in splitter.split(X)]
+    except Exception as error:
+        raise ValueError(f"{unknown} ({error}). {advice}") from None
+    for train in trains:
+        rows = np.flatnonzero(train) if train.dtype == bool else train.ravel()
+        if rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0):
+            raise ValueError(
+                "cv must give rows by their positions, from 0, or by masks: a row with two positions may repeat."
+            )
+        if len(np.unique(rows)) < len(rows):
+            raise ValueError(
+                "cv must hold each row at most once in each training set, got one that repeats rows: the cost of a fit "
+                "is that of one row, and a record in several rows costs a multiple. Pass each position once."
+            )
 
 
-def _rows(train):
-    """The row positions of a training set given by positions or by a mask; an error if a row is in it twice."""
-    train = np.asarray(train)
-    rows = np.flatnonzero(train) if train.dtype == bool else train.ravel()
-    if rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0):
-        raise ValueError(
-            "cv must give rows by their positions, from 0, or by masks: a row with two positions may repeat."
-        )
-    if len(np.unique(rows)) < len(rows):
-        raise ValueError(
-            "cv must hold each row at most once in each training set, got one that repeats rows: the cost of a fit is "
-            "that of one row, and a record in several rows costs a multiple. Pass each position once."
-        )
-    return rows.astype(np.intp)
-
+# --- Priced steps, and others -----------------------------------------------------------------------------------------
 
 # Parameters of private estimators in diffprivlib and other libraries; scikit-learn's SVR has an epsilon, too.
 _PRIVATE = {"epsilon", "accountant"}
@@ -492,19 +477,18 @@ _PRIVATE = {"epsilon", "accountant"}
 
 def priced_steps(candidates):
     """The distinct names of this package's private estimators."""
-    steps = [step for candidate in candidates for step in private_steps(candidate).items()]
-    return tuple(dict.fromkeys(name or _kind(part) for name, part in steps))
+    places = [place for candidate in candidates for place in places_in(candidate) if is_private(place.part)]
+    return tuple(dict.fromkeys(place.name or _kind(place.part) for place in places))
 
 
 def unpriced_steps(candidates):
     """Parts that look private and belong to another library: distinct descriptions by name."""
     found = {}
-    for candidate in candidates:
-        for name, part in parts_of(candidate):
-            if not _PRIVATE.isdisjoint(arguments_of(part)):
-                library = _maker(part).__module__.partition(".")[0]
-                if library not in ("sklearn", "skdpmic"):
-                    found[name or _kind(part)] = f"{_kind(part)} of {library}"
+    for name, part, *_ in itertools.chain.from_iterable(map(places_in, candidates)):
+        if not _PRIVATE.isdisjoint(arguments_of(part)):
+            library = _maker(part).__module__.partition(".")[0]
+            if library not in ("sklearn", "skdpmic"):
+                found[name or _kind(part)] = f"{_kind(part)} of {library}"
     return found
 
 

@@ -1,65 +1,68 @@
 """A private choice of parameters: scores on disjoint subsets of the table, followed by one noisy choice."""
 
+import contextlib
 import functools
 import math
+import numbers
+import random
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from itertools import product
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.feature_selection import f_classif
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import cross_validate
-from sklearn.utils import get_tags
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags, indexable, resample
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose, is_auto, is_number, is_whole
 from skdpmic._utils.bases import MetaEstimatorMixin
-from skdpmic._utils.errors import public_messages, warn
-from skdpmic._utils.private_estimator import PrivateEstimator, rollback_on_error
+from skdpmic._utils.errors import is_invalid_parameter, warn
+from skdpmic._utils.private_estimator import PrivateEstimator, one_call_at_a_time
 from skdpmic._utils.progress import Progress
+from skdpmic._utils.readable import are_text, check_meaning, column_names, is_dask_collection, refuse_target_among
 from skdpmic._utils.summaries import MOST_LETTERS, NOT_COVERED, Summary, why_broken
 from skdpmic._utils.texts import as_python, budget, in_short, quoted, shortened
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
-from skdpmic.budget.filters import round_up, round_up_sum
+from skdpmic.budget.filters import Cost, round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
-from skdpmic.privacy.composition import budget_of, check_epsilon, epsilon_of, rho_for
+from skdpmic.budget.ledger_entry import entry_for
+from skdpmic.privacy.composition import budget_of, check_epsilon
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.top_k import MOST_CUBE_NOISE, OneShotTopK
-from skdpmic.release.path import run
-from skdpmic.search.candidates import (
-    candidate_with,
-    candidates_with,
-    check_has_choice,
-    check_private_steps,
-    check_refits_fit_in,
-    checked_grid,
-    checked_table,
-    generators_seeded,
-    n_columns,
-    private_estimators,
-    warn_about_unknown,
-)
+from skdpmic.privacy.top_k import OneShotTopK
+from skdpmic.release.path import run, store
 from skdpmic.search.cost_of_fits import (
+    COMPOSITES,
+    UNIVARIATE,
     UNKNOWN,
     arguments_of,
-    check_fit_arguments,
+    as_estimator,
+    candidate_with,
+    check_has_choice,
+    check_refits_fit_in,
     checked_earlier_steps,
+    checked_grid,
     cost_of_fit,
     earlier_steps,
-    private_steps,
+    for_a_subset,
+    has_parameters,
+    is_private,
+    places_in,
+    private_places,
     steps_in_words,
-    widths_in,
 )
-from skdpmic.selection.selectors import PrivateSelectKBest
 from skdpmic.table.domains import check_interval
+from skdpmic.table.frames import declared_by_name
+from skdpmic.table.tables import open_table
 
 
 def delegated(name):
@@ -169,13 +172,12 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     and the choice is not private. A warning lists the classes that have not been checked.
 
     In a subset, the private estimators inside `estimator` get their epsilon times the number of all rows over the
-    number fitted on: their noise is then that of the refit (of Gaussian noise, it is rho that grows, by the square;
-    with "mic_r", the noise is somewhat less, because the sensitivity of this statistic falls more slowly than 1 / n;
-    names chosen with `delta` get up to half as much more). They get no ledger, because their releases never leave the
-    subset, and the choice alone is published. What chance does to so few rows is not reduced: a step that needs
-    hundreds of rows to find anything needs subsets of hundreds. A private function hidden in a lambda is not seen, and
-    charges its ledger in every subset: use functools.partial. A candidate that fails in a subset gets the lowest score
-    there.
+    number fitted on: their noise is then that of the refit. (Of Gaussian noise, it is rho that grows, by the square;
+    with "mic_r", and of names chosen with `delta`, the noise is up to a third less.) They get no ledger, because their
+    releases never leave the subset, and the choice alone is published. What chance does to so few rows is not reduced:
+    a step that needs hundreds of rows to find anything needs subsets of hundreds. A private function hidden in a lambda
+    is not seen, and charges its ledger in every subset: use functools.partial. A candidate that fails in a subset gets
+    the lowest score there.
 
     After an error the search is unchanged, unless the refit failed. The choice has then been charged and is kept:
     `best_params_`, `best_index_`, `noise_scale_`, `n_subsets_` and, for the choice alone, `privacy_spent_`. There is no
@@ -223,7 +225,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     verbose: int = 0
     random_state: RandomState = None
 
-    def fit(self, X: TableLike, y: ColumnLike | None = None, **params: Any) -> Self:
+    @one_call_at_a_time
+    def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Choose the parameters, and refit the estimator with them.
 
         Parameters
@@ -232,9 +235,6 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             One record per row; at least 8 rows, in memory.
         y : array-like of shape (n_samples,), default=None
             The target.
-        **params
-            Further arguments of the estimator's `fit`, such as ``select__sample_weight``, or ``sample_weight`` with
-            metadata routing. An array with one entry per row is split like the rows.
 
         Returns
         -------
@@ -261,75 +261,65 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             If `ledger` is None while a private estimator inside has one, so that the choice is not recorded; or if a
             candidate contains an estimator that belongs neither to scikit-learn nor to this package.
         """
-        with rollback_on_error(self) as keep:
-            self._check_parameters()
-            grid = checked_grid(self.param_grid)
-            candidates = candidates_with(self.estimator, grid)
-            scorer = functools.partial(score_as_number, check_scoring(self.estimator, self.scoring))
-            if y is None and get_tags(self).target_tags.required:
-                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-            X, y = checked_table(X, y, candidates)
-            n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-            has_private = any(private_estimators(candidate) for candidate in candidates)
-            self.n_subsets_ = checked_n_subsets(self.n_subsets, n_samples, type(self).__name__, has_private)
-            self._check_private_estimators(candidates, X, n_samples)
-            check_fit_arguments(candidates, params, n_samples)
-            n_features = n_columns(X) or UNKNOWN
-            costs = [cost_of_fit(candidate, n_features) for candidate in candidates]
-            if self.refit:  # fits in the subsets are part of the choice, whatever they do to rows
-                checked_earlier_steps(candidates)
-            check_has_choice(grid)
-            warn_about_unknown(candidates)
-            mechanism = self._mechanism()
+        self._check_parameters()
+        grid = checked_grid(self.param_grid)
+        candidates = _candidates_with(self.estimator, grid)
+        scorer = functools.partial(score_as_number, check_scoring(self.estimator, self.scoring))
+        if y is None and get_tags(self).target_tags.required:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X, y = _checked_table(X, y, candidates)
+        n_samples, (n_features, names) = X.shape[0] if hasattr(X, "shape") else len(X), _columns_of(X)
+        private = [place for candidate in candidates for place in private_places(candidate, n_features, names)]
+        n_subsets = checked_n_subsets(self.n_subsets, n_samples, type(self).__name__, bool(private))
+        self._check_private(private, X, n_samples, n_subsets)
+        costs = [cost_of_fit(candidate, n_features) for candidate in candidates]
+        if self.refit:  # fits in the subsets are part of the choice, whatever they do to rows
+            checked_earlier_steps(candidates)
+        check_has_choice(grid)
+        _warn_about_unknown(candidates)
+        mechanism = mechanism_of_choice(self.epsilon, n_subsets)
+        public = {"n": n_samples, "release": "choice", "mechanism": mechanism.name}
+        cost = Cost(float(self.epsilon))
+        entry = entry_for(type(self).__name__, cost, random_state=self.random_state, **public)
+        if self.refit:
+            check_refits_fit_in(self.ledger, entry, [private_places(each, n_features) for each in candidates])
 
-            @functools.cache  # subsets have one of two sizes
-            def trial(i, n_rows):
-                return for_a_subset(candidates[i], n_samples, n_rows, n_columns(X))
+        def draw(random_bytes):
+            subsets = assign_subsets(n_samples, n_subsets, self.test_size, random_bytes)
+            trials = [(candidate, subset) for candidate in candidates for subset in subsets]
+            seeds = [random_bytes(SEED_BYTES) for _ in trials]
+            scored = functools.partial(score_in_subset, X, y, n_samples, scorer)
+            scores = self._scores(scored, trials, seeds).reshape(-1, n_subsets)
+            return int(mechanism.release(mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
 
-            def draw(random_bytes):
-                subsets = assign_subsets(n_samples, self.n_subsets_, self.test_size, random_bytes)
-                each = product(range(len(candidates)), subsets)
-                fits = [(trial(i, len(train)), (train, test)) for i, (train, test) in each]
-                seeds = [random_bytes(SEED_BYTES) for _ in fits]
-                scored = functools.partial(score_in_subset, X, y, params, scorer)
-                scores = self._trial_scores(fits, scored, seeds)
-                return int(mechanism.release(mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
-
-            seed, by = broken_by_seed(self.random_state), mechanism.name
-            name, cost = type(self).__name__, float(self.epsilon)
-            entry = LedgerEntry(name, cost, n=n_samples, release="choice", mechanism=by, broken_by=seed)
-            if self.refit:
-                check_refits_fit_in(self.ledger, entry, candidates, n_features)
-            chosen = run(entry, draw, ledger=self.ledger, random_state=self.random_state)
-            self._store(chosen, grid, mechanism, entry)
-            keep()  # the choice has been charged, and is kept if the refit fails
-            if self.refit:
-                self._refit(X, y, params, costs[self.best_index_])
+        chosen = run(entry, draw, ledger=self.ledger, random_state=self.random_state)
+        choice = {
+            "best_index_": chosen,
+            "best_params_": grid[chosen],
+            "n_subsets_": n_subsets,
+            "noise_scale_": mechanism.noise_scale,
+            "privacy_spent_": (entry.epsilon, 0.0),
+            "_entry": entry,
+            "_earlier": {},
+        }
+        store(self, choice)  # it has been charged, and is kept if the refit fails
+        if self.refit:
+            store(self, choice | self._refitted(X, y, costs[chosen]))
         return self
 
-    def _trial_scores(self, fits, scored, seeds):
-        """Scores of shape (n_candidates, n_subsets) of trials in subsets; NaN if one fails, and an error if all do."""
+    def _scores(self, scored, trials, seeds):
+        """The score of each trial of a candidate in a subset; NaN if it fails, and an error if all do."""
         progress = Progress(type(self).__name__, self.verbose)
         results = Parallel(n_jobs=self.n_jobs, return_as=progress.return_as)(
-            delayed(scored)(*fit, seed) for fit, seed in zip(fits, seeds, strict=True)
+            delayed(scored)(*trial, seed) for trial, seed in zip(trials, seeds, strict=True)
         )
-        scores, reasons = zip(*progress.track(results, len(seeds), "fits"), strict=True)
+        scores = np.array(list(progress.track(results, len(trials), "fits")))
         if np.isnan(scores).all():
-            why = "".join(f"{message}. " for message in reasons[0])
             raise ValueError(
-                f"no candidate could be fitted and scored in any of the {self.n_subsets_} subsets of the data. {why}"
-                "Fit the estimator by itself to see more. The subsets may also be too small for it, or lack a class: "
-                "try a smaller n_subsets."
+                "no candidate could be fitted and scored in any of the subsets of the data. Fit the estimator by "
+                "itself to see why. The subsets may also be too small for it, or lack a class: try a smaller n_subsets."
             )
-        return np.reshape(scores, (-1, self.n_subsets_))
-
-    def _store(self, chosen, grid, mechanism, entry):
-        self.best_index_, self.best_params_ = chosen, grid[chosen]
-        self.noise_scale_ = mechanism.noise_scale
-        self.privacy_spent_ = (float(self.epsilon), 0.0)
-        self._entry, self._earlier = entry, {}
-        for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)  # from an earlier fit
+        return scores
 
     def _check_parameters(self):
         entropy_source(self.random_state)  # raises if it is invalid
@@ -343,39 +333,37 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         if not is_number(self.test_size) or not 0 < self.test_size < 1:
             raise ValueError(f"test_size must be a number in (0, 1), got {quoted(self.test_size)}.")
 
-    def _check_private_estimators(self, candidates, X, n_samples):
-        """Raise the errors of private estimators, on a subset or on all rows, that do not depend on X and y."""
-        sizes = {n_samples, *training_sizes(n_samples, self.n_subsets_, self.test_size)}
-        private = [estimator for candidate in candidates for estimator in private_estimators(candidate)]
+    def _check_private(self, private, X, n_samples, n_subsets):
+        """Raise the errors of private steps, on a subset or on all rows, that do not depend on values in X and y."""
+        sizes = {n_samples, *training_sizes(n_samples, n_subsets, self.test_size)}
         if private and min(sizes) < 4:
             raise ValueError(
                 "n_subsets and test_size must leave 4 rows in each subset to fit a private estimator on, got "
                 f"n_subsets={quoted(self.n_subsets)} and test_size={quoted(self.test_size)}, which leave {min(sizes)} "
                 f"of {n_samples} samples."
             )
-        check_private_steps(candidates, X, sizes)
-        if self.ledger is None and any(estimator.ledger is not None for estimator in private):
+        declared = declared_by_name(X)
+        for place in private:
+            _check_private_step(place, sizes, declared)
+        if self.ledger is None and any(arguments_of(place.part).get("ledger") is not None for place in private):
             warn(
                 f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is not recorded, while the "
                 f"private estimators inside have a ledger: pass it as {type(self).__name__}(..., ledger=...), too.",
             )
 
-    def _mechanism(self):
-        steps = grid_sensitivity(Fraction(1, self.n_subsets_), MEAN_ERROR)
-        return OneShotTopK.for_budget(budget_of(self.epsilon), 1, steps)
-
-    def _refit(self, X, y, params, cost):
-        best_estimator = candidate_with(self.estimator, self.best_params_)
-        best_estimator.fit(X, y, **params)
-        self.best_estimator_, self._earlier = best_estimator, earlier_steps([best_estimator])
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(best_estimator, name):
-                setattr(self, name, getattr(best_estimator, name))
-        self.privacy_spent_ = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
-        names = [private._plan().broken_by for private in private_estimators(best_estimator)]
+    def _refitted(self, X, y, cost):
+        """What is stored of the best candidate, fitted to all rows, and of its cost and that of the choice."""
+        best = candidate_with(self.estimator, self.best_params_).fit(X, y)
+        spent = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
+        names = [name for place in private_places(best) for name in as_estimator(place.part)._plan().broken_by]
         broken_by = ", ".join(dict.fromkeys(filter(None, [self._entry.broken_by, *names])))
-        epsilon, delta = self.privacy_spent_
-        self._entry = self._entry._replace(epsilon=epsilon, delta=delta, broken_by=broken_by)
+        seen = {name: getattr(best, name) for name in ("n_features_in_", "feature_names_in_") if hasattr(best, name)}
+        return seen | {
+            "best_estimator_": best,
+            "privacy_spent_": spent,
+            "_entry": self._entry._replace(epsilon=spent[0], delta=spent[1], broken_by=broken_by),
+            "_earlier": earlier_steps([best]),
+        }
 
     predict = delegated("predict")
     predict_proba = delegated("predict_proba")
@@ -432,11 +420,185 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         return tags
 
 
+# --- Candidates, checked before the charge ----------------------------------------------------------------------------
+
+_ANY_SEED = bytes(16)
+_KNOWN = ("sklearn", "skdpmic")  # packages whose estimators carry nothing over from one fit to the next
+
+
+def _candidates_with(estimator, grid):
+    """New estimators with the parameters of each entry of the grid.
+
+    Invalid parameters of scikit-learn estimators are found here: scikit-learn checks parameters before the data, so
+    each estimator is fitted to a table without rows. The fit stops there: it computes nothing and sees no data.
+    """
+    candidates = [candidate_with(estimator, parameters) for parameters in grid]
+    for candidate in candidates:
+        for _, step, *_ in places_in(candidate):
+            _check_parameters_of(step)
+    return candidates
+
+
+def _check_parameters_of(step):
+    """Raise if a parameter of a scikit-learn estimator itself is invalid; its inner steps are checked by themselves."""
+    if isinstance(step, COMPOSITES):
+        return
+    if isinstance(step, UNIVARIATE):
+        step = clone(step).set_params(score_func=f_classif)  # never called, because there are no rows
+    inside = [place.part for place in places_in(step) if has_parameters(place.part)]
+    if not inside or not all(type(part).__module__.startswith("sklearn.") for part in inside):
+        return
+    message = ""
+    try:
+        with generators_seeded(_ANY_SEED), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            step.fit(np.empty((0, 1)), np.empty(0))
+    except Exception as error:  # about the missing rows, if not about a parameter
+        if is_invalid_parameter(error) and f"parameter of {type(step).__name__} " in str(error):
+            message = str(error)
+    if message:
+        raise ValueError(message)
+
+
+def _warn_about_unknown(candidates):
+    """Warn about estimators whose fits in one subset might affect those in another."""
+    classes = {type(part) for candidate in candidates for _, part, *_ in places_in(candidate) if hasattr(part, "fit")}
+    unknown = sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN)
+    if unknown:
+        warn(
+            f"the choice is private only if the fits of {', '.join(unknown)} depend on nothing but their own rows, the "
+            "parameters and their own random numbers. This has been checked only for scikit-learn's estimators. "
+            "Nothing may pass from one fit to another, for example through a cache, a class attribute, or a random "
+            "generator of a library. (The global generators of NumPy and of Python's random are reseeded for each "
+            "fit.)",
+        )
+
+
+# --- The table, and what private steps make of it ---------------------------------------------------------------------
+
+
+def _checked_table(X, y, candidates):
+    """X and y, whose rows can be assigned to subsets; an error if a private step given them unchanged refuses them."""
+    for data, name in ((X, "X"), (y, "y")):
+        if data is not None and (is_dask_collection(data) or not _has_rows_to_pick(data)):
+            raise TypeError(
+                f"{name} must be in memory inside PrivateGridSearch, as an array or a table whose rows scikit-learn "
+                f"can pick, got {type(data).__name__}: convert it first, as by {name}.collect(), {name}.compute(), "
+                f"{name}.to_pandas() or np.array(list({name}))."
+            )
+    refuse_target_among(column_names(X), y)
+    X, y = indexable(X, y)
+    _refuse_unreadable_for(candidates, X, y)
+    return X, y
+
+
+def _has_rows_to_pick(data):
+    """Whether this version of scikit-learn can pick rows of these data; those without rows are refused later."""
+    try:
+        return np.shape(resample(data, n_samples=1, random_state=0))[0] == 1
+    except Exception:  # of many kinds
+        return np.shape(data)[:1] == (0,)
+
+
+def _refuse_unreadable_for(candidates, X, y):
+    """Raise what a private estimator given X and y unchanged would, and some subsets would not, as a label in no class.
+
+    This is done once for each description of a table.
+    """
+    seen = set()
+    for step in map(_first_step, candidates):
+        private = step.score_func if isinstance(step, UNIVARIATE) else step
+        if is_private(private):
+            plan = as_estimator(private)._plan()
+            described = repr([plan.reader, plan.facts])
+            if described not in seen:
+                seen.add(described)
+                plan.read_table(X if private is step else _array_for(step, X), y)
+
+
+def _first_step(estimator):
+    """The step that gets the unchanged table, of a pipeline or of a single estimator; None if there is none."""
+    if not isinstance(estimator, Pipeline):
+        return estimator
+    steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
+    return _first_step(next(steps, None))
+
+
+def _array_for(step, X):
+    """The array that scikit-learn makes of a table for a score function; raises if a record may change how others are.
+
+    It converts a table as a whole, which is exact only for numbers of one type.
+    """
+    table = open_table(X, type(step).__name__, takes_text=True)
+    if table.values is None and not table.is_sparse and getattr(table.native, "dtype", None) != np.float64:
+        raise ValueError(
+            "X must be an array or a pandas dataframe of numbers of one type for a private score function of "
+            f"{type(step).__name__}, because scikit-learn converts other tables as a whole, so that one record may "
+            "change how others are read: use PrivateSelectKBest or DPMICSelector instead."
+        )
+    return table.native if table.values is None else table.values
+
+
+def _columns_of(X):
+    """The number of columns of a table, or UNKNOWN; and their labels, None if they have none, or UNKNOWN."""
+    names = column_names(X) or None
+    if names is None and hasattr(X, "__dataframe__") and not hasattr(X, "iloc"):
+        names = UNKNOWN  # scikit-learn determines the kind of dataframe
+    shape = getattr(X, "shape", None) or np.shape(X[:1])
+    return (shape[1] if len(shape) == 2 else UNKNOWN), names
+
+
+_NO_LIMITS = {  # parameters of private steps
+    "max_rows_per_group": "it assigns rows, not people, to subsets, so one person may be in several subsets",
+    "max_weight": "its fit takes no weights",
+}
+
+
+def _check_private_step(place, numbers_of_samples, declared):
+    """Raise the errors of a private step on tables of these sizes and columns, whatever their values are."""
+    estimator, n_features, names = as_estimator(place.part), place.n_features, place.names
+    for limit, why in _NO_LIMITS.items():
+        if (given := getattr(estimator, limit, None)) is not None:
+            raise ValueError(f"{limit} must be None inside PrivateGridSearch, got {quoted(given)}: {why}.")
+    plan = estimator._plan()
+    facts = plan.facts
+    if names not in (None, UNKNOWN):
+        check_meaning(names)
+        names = names if are_text(names) else None
+    if n_features is UNKNOWN or (names is UNKNOWN and (isinstance(facts.bounds, dict) or facts.categories is not None)):
+        _check_entries(facts)
+    else:
+        names = None if names is UNKNOWN else names
+        facts.check_target()
+        facts.describe(n_features, names, {j: declared[name] for j, name in enumerate(names or []) if name in declared})
+    n_features = plan.fewest_features if n_features is UNKNOWN else n_features
+    for n_samples in numbers_of_samples:
+        plan.check_has_choice(n_features)
+        plan.measure(n_samples, n_features, facts.n_classes)
+
+
+def _check_entries(facts):
+    """Raise if an entry of bounds or categories, or the target's, is invalid, whichever columns the table has."""
+    keys = [key for entries in (facts.bounds, facts.categories) if isinstance(entries, dict) for key in entries]
+    numbered = {key for key in keys if isinstance(key, numbers.Integral)}
+    if 0 < len(numbered) < len(keys):
+        return  # by name and by number: only the table shows whether they fit
+    others = sorted(set(range(max(numbered, default=-1) + 1)) - numbered)
+    facts = replace(facts, keep=others, reads_kept=False, allows_other_columns=False)
+    facts.describe_unseen(facts.n_features or 1, None)
+
+
+# --- Subsets ----------------------------------------------------------------------------------------------------------
+
 SEED_BYTES = 16
-_HALVINGS = 12  # of an interval of epsilons
 
 # Rounding of a mean of numbers in [0, 1]: once in the sum, once in the division.
 MEAN_ERROR = 2.0**-52
+
+
+def mechanism_of_choice(epsilon, n_subsets):
+    """The noise on mean scores over so many subsets, of which one record changes one."""
+    return OneShotTopK.for_budget(budget_of(epsilon), 1, grid_sensitivity(Fraction(1, n_subsets), MEAN_ERROR))
 
 
 def checked_n_subsets(n_subsets, n_samples, reader, has_private):
@@ -484,18 +646,8 @@ def mean_over_subsets(scores, bounds):
     return np.array([math.fsum(row) / len(row) for row in shares])
 
 
-def for_a_subset(candidate, n_samples, n_rows, n_features):
-    """The candidate for this many of all rows: with as much private noise as in the refit, and without ledgers."""
-    trial, factor, sizes = clone(candidate), n_samples / n_rows, (n_rows, n_samples)
-    widths = widths_in(trial, n_features)
-    for name, private in private_steps(trial).items():
-        changed = _more_budget(private, factor, widths.get(id(private), ()), sizes)
-        trial = trial.set_params(**{name: changed}) if name else changed
-    return trial
-
-
-def score_in_subset(X, y, params, scorer, trial, subset, seed):
-    """The score of a candidate in one subset, and nothing; or NaN, and what is public of the error.
+def score_in_subset(X, y, n_samples, scorer, candidate, subset, seed):
+    """The score of a candidate in one subset; NaN if anything fails, whose message may hold data and is not read.
 
     It is a function of the rows of the subset and its own random numbers, in this process or another one. Threads run
     one at a time, because they share the global generators.
@@ -503,10 +655,10 @@ def score_in_subset(X, y, params, scorer, trial, subset, seed):
     try:
         with generators_seeded(seed), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings could reveal data
-            options = {"scoring": scorer, "params": params, "error_score": "raise"}
-            return cross_validate(trial, X, y, cv=[subset], **options)["test_score"][0], []
-    except Exception as error:
-        return math.nan, public_messages(error)
+            trial = for_a_subset(candidate, n_samples / len(subset[0]))
+            return cross_validate(trial, X, y, cv=[subset], scoring=scorer, error_score="raise")["test_score"][0]
+    except Exception:
+        return math.nan
 
 
 def score_as_number(scorer, *arguments):
@@ -514,39 +666,28 @@ def score_as_number(scorer, *arguments):
     return float(scorer(*arguments))
 
 
-def _more_budget(private, factor, widths, sizes):
-    """A step with noise smaller by this factor; with delta, of which noise depends on rho, the square grows.
+_GENERATORS_LOCK = threading.RLock()
 
-    Names chosen with delta come from the mechanism with the least noise, which may be another one at a larger epsilon.
+
+@contextlib.contextmanager
+def generators_seeded(seed):
+    """Seed the global generators of NumPy and of Python's `random` within the block, and restore them afterwards.
+
+    Draws within the block depend only on the seed and the block, not on earlier draws, and later draws do not depend on
+    the block. Threads of a process share the generators, so only one block runs at a time.
+
+    Parameters
+    ----------
+    seed : bytes
     """
-    given = arguments_of(private)
-    epsilon, delta = float(given["epsilon"]), given.get("delta", 0.0)
-    more = epsilon * factor
-    if 0 < delta and epsilon < math.inf:
-        of_rho = epsilon_of(factor**2 * rho_for(epsilon, delta), delta)
-        is_of_names = isinstance(private, PrivateSelectKBest)
-        more = _epsilon_of_names(private._plan(), factor, of_rho, widths, sizes) if is_of_names else of_rho
-    changed = {"epsilon": more, "ledger": None}
-    if isinstance(private, functools.partial):
-        return functools.partial(private.func, *private.args, **(private.keywords | changed))
-    return private.set_params(**changed)
-
-
-def _epsilon_of_names(plan, factor, most, widths, sizes):
-    """An epsilon with no less noise on the choice of names than the plan's, up to this factor; the largest found."""
-
-    def has_less_noise(epsilon, width):
-        here, there = (
-            replace(plan, epsilon=each).release(width, n, plan.facts.n_classes)
-            for each, n in zip((epsilon, plan.epsilon), sizes, strict=True)
-        )
-        return here.epsilon_per_feature > factor * there.epsilon_per_feature
-
-    enough = MOST_CUBE_NOISE * factor * plan.epsilon  # for any width: other mechanisms gain less than epsilon grows
-    for _ in range(_HALVINGS if widths else 0):
-        middle = (enough + most) / 2
-        if any(has_less_noise(middle, width) for width in widths):
-            most = middle
-        else:
-            enough = middle
-    return enough
+    with _GENERATORS_LOCK:
+        numpys, pythons_state = np.random.get_bit_generator(), random.getstate()
+        numpys_state = np.random.get_state(legacy=False)
+        try:
+            np.random.set_bit_generator(np.random.MT19937(int.from_bytes(seed, "little")))
+            random.seed(seed)
+            yield
+        finally:
+            np.random.set_bit_generator(numpys)
+            np.random.set_state(numpys_state)
+            random.setstate(pythons_state)

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from scipy import stats
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectKBest
@@ -17,10 +18,17 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVR, LinearSVR
 
-from skdpmic import DPMICScorer, PrivateSelectKBest, PublicEncoder, dp_mic_regression, search_cost
+from skdpmic import (
+    DPMICScorer,
+    PrivateAdditiveRegressor,
+    PrivateSelectKBest,
+    PublicEncoder,
+    dp_mic_regression,
+    search_cost,
+)
 from tests.folding import each
+from tests.tables import UNIT
 
-PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 CV = KFold(5, shuffle=True)
 
 
@@ -49,7 +57,7 @@ class WiderSVR(SVR):
 
 
 def selector(**parameters):
-    return PrivateSelectKBest(1, epsilon=0.1, **PUBLIC | parameters)
+    return PrivateSelectKBest(1, epsilon=0.1, **UNIT | parameters)
 
 
 def pipeline(model):
@@ -95,7 +103,7 @@ def test_steps_are_named_at_any_depth():
     cost = search_cost(Pipeline([("columns", inside), ("best", SelectKBest(partial(a_private_score, epsilon=1)))]))
     assert cost.priced == ("columns__two",)
     assert cost.not_priced == ("columns__one__accountedforest", "best__score_func")
-    scorer, function = DPMICScorer(**PUBLIC), partial(dp_mic_regression, epsilon=1, **PUBLIC)
+    scorer, function = DPMICScorer(**UNIT), partial(dp_mic_regression, epsilon=1, **UNIT)
     assert search_cost(make_pipeline(SelectKBest(scorer), SelectKBest(function))).priced == (
         "selectkbest-1__score_func",
         "selectkbest-2__score_func",
@@ -153,3 +161,15 @@ def test_a_notebook_shows_the_whole_cost_escaped():
     assert facts["Priced"] == "select"
     assert facts["Not priced"].startswith("&lt;script&gt;")
     assert "raw functions of held-out records" in facts["Not covered"]
+
+
+def test_a_price_names_what_a_pipeline_must_be_passed():
+    selector = PrivateSelectKBest(2, max_weight=1.0, max_rows_per_group=2, **UNIT)
+    pipeline = Pipeline([("select", selector), ("model", PrivateAdditiveRegressor(max_rows_per_group=2, **UNIT))])
+    cost = search_cost(pipeline)
+    assert cost.fit_arguments == ("select__groups", "select__sample_weight", "model__groups")
+    assert "fit_arguments=('select__groups'," in " ".join(repr(cost).split())
+    assert "Pass to fit" in cost._repr_html_()
+    with config_context(enable_metadata_routing=True):
+        assert search_cost(pipeline).fit_arguments == ("groups", "sample_weight")
+    assert search_cost(selector.set_params(max_weight=None)).fit_arguments == ("groups",)
