@@ -28,7 +28,7 @@ import sklearn
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from tqdm import tqdm
 
-from benchmarks.output import add_output, refuse_to_overwrite, write_csv
+from benchmarks.output import add_output, refuse_to_overwrite, table, write_csv
 from benchmarks.style import BLUE, ORANGE, WIDTH, legible
 from skdpmic import mic_e
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
@@ -157,11 +157,10 @@ def ratio(a, b):
     return f"{value:.2f}" if value < 2 else f"{value:.1f}"
 
 
-def table(rows):
+def report(rows):
     """The same in Markdown."""
-    (_, *sizes), *figures = rows
-    lines = ["| rows | " + " | ".join(f"{int(n):,}" for n in sizes) + " |", "| --- |" + " ---: |" * len(sizes)]
-    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in figures])
+    (first, *sizes), *body = rows
+    return table([first, *(f"{int(n):,}" for n in sizes)], body)
 
 
 def draw(rows, path):
@@ -207,11 +206,11 @@ def main(argv=None):
     if options.report or options.picture:
         with open(RESULT, encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
-        return print(table(rows)) if options.report else draw(rows, options.output or parser.error("missing --output"))
+        return print(report(rows)) if options.report else draw(rows, options.output or parser.error("missing --output"))
 
     print(f"{machine()}; medians of {options.rounds} rounds, one thread, times per feature.\n")
     rows = list(figures({n: times(n, options.rounds) for n in options.rows}))
-    print(table(rows))
+    print(report(rows))
     n_draws = 100_000
     draws = n_draws / seconds(discrete_laplace, 10**7, n_draws, entropy_source())
     print(f"\nExact discrete Laplace noise: {draws:,.0f} draws per second.")

@@ -132,7 +132,7 @@ def test_the_time_of_what_is_likely_to_be_sent_grows_in_proportion(read, begin, 
 def test_no_more_of_the_first_line_is_read_than_names_may_take(tmp_path):
     for content in (repeated("age", ",a{i}", 700_000), "a" * 2**23):
         (tmp_path / "t.csv").write_text(content)
-        with pytest.raises(ValueError, match=r"in the first line, at most 4 MiB of them, got another: save"):
+        with pytest.raises(ValueError, match=r"in the first line, at most 4 MiB of them, got another: "):
             CsvFile(str(tmp_path / "t.csv"))
 
 

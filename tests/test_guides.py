@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 import warnings
-from codeop import compile_command
 from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
 
@@ -160,16 +159,6 @@ def test_code_and_its_output_fit_80_columns(page):
     assert wide == []
 
 
-@each("page", ENVIRONMENTS)
-def test_the_code_of_a_page_that_starts_python_can_be_pasted(page):
-    """A statement of several lines must be followed by an empty line."""
-    for _, code, *_ in blocks(page):
-        lines = []
-        for line in [*code.splitlines(), ""]:
-            lines = [] if compile_command("\n".join([*lines, line])) else [*lines, line]
-        assert lines == []
-
-
 @each("page", PAGES)
 def test_a_page_with_a_release_says_what_it_does_not_protect(page):
     if any(PRIVATE_CALL.search(code) for _, code, *_ in blocks(page)):
@@ -202,28 +191,17 @@ def test_an_example_of_the_gallery_says_what_it_does_not_protect(example):
         assert "\n# What the guarantee does not cover\n# ----" in code
 
 
-def test_pages_with_private_fits_are_detected():
-    assert PRIVATE_CALL.search(text_of("start/first_selection.md"))
-    assert len(PAGES) > 10
-
-
-def test_large_tables(tmp_path, capsys, monkeypatch):
-    """Noise does not decide which feature comes first."""
-    monkeypatch.chdir(tmp_path)
-    run("choose/large_tables.md", capsys)
-    assert sorted(os.listdir()) == [f"{i}.sketch" for i in range(10)]
-
-
-def test_engines(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize(
+    "page, sections, libraries",
+    [
+        ("choose/large_tables.md", (), ()),
+        ("choose/engines.md", ("Describe", "DuckDB", "Polars", "pyarrow"), ("duckdb", "polars", "pyarrow")),
+        ("choose/engines.md", ("Describe", "Dask"), ("dask.dataframe", "polars", "pyarrow")),
+    ],
+)
+def test_sections_for_engines(page, sections, libraries, tmp_path, capsys, monkeypatch):
     """Noise does not affect what is printed; Spark and Ray are in ``counting/test_clusters.py``."""
-    for library in ("duckdb", "polars", "pyarrow"):
+    for library in libraries:
         pytest.importorskip(library, reason="the guide reads with each")
     monkeypatch.chdir(tmp_path)
-    run("choose/engines.md", capsys, "Describe", "DuckDB", "Polars", "pyarrow")
-
-
-def test_engines_with_dask(tmp_path, capsys, monkeypatch):
-    for library in ("dask.dataframe", "polars", "pyarrow"):
-        pytest.importorskip(library, reason="the guide reads with dask what Polars wrote")
-    monkeypatch.chdir(tmp_path)
-    run("choose/engines.md", capsys, "Describe", "Dask", warn="ignore")  # dask warns about versions of pandas
+    run(page, capsys, *sections, warn="ignore" if "Dask" in sections else "always")  # dask warns of versions of pandas

@@ -170,7 +170,7 @@ MEETING_TABLES = {
         *("Series", "asanyarray", "asarray", "from_arrow", "from_pandas", "to_list", "to_numpy", "to_pylist")
     },
     "skdpmic.table.handed_on": {"DataFrame", "Series", "from_dict", "to_pandas", "to_polars"},  # of our own Column
-    "skdpmic.table.targets": {"asarray", "column_or_1d"},  # the shape of an array; distinct labels as "data"
+    "skdpmic.table.targets": {"asarray", "column_or_1d"},  # the shape of an array
     "skdpmic.search.grid_search": {"indexable"},  # lengths
     "skdpmic.two_party.randomized_response": {"asarray", "to_numpy"},  # reports, which are already private
 }
@@ -190,7 +190,6 @@ MEETING_RAW = {
     "skdpmic.table.frames": {"DataFrame", "collect", "table"},  # by the schema
     "skdpmic.table.tables": {"to_numpy", "tocsc"},  # of one type
     "skdpmic.table.normal_form": {"isnat"},
-    "skdpmic.table.targets": {"values"},  # of our Column
 }
 OF_NUMBERS = {"datasets", "plotting", "privacy", "statistics"}  # rooms that get no table of a user
 # Elsewhere these only meet parameters, numbers of our own, predictions, or what was released.

@@ -14,7 +14,6 @@ from benchmarks.output import ROOT, write_csv
 # With these arguments, each script would write to kept results.
 SCRIPTS = {
     "attack": [],
-    "causal.compare": ["--picture"],
     "causal.private_pc": ["--picture"],
     "causal.report": ["--output", "benchmarks/results/causal.md"],
     "coldstart": ["--output", "benchmarks/results/coldstart.csv"],
@@ -27,7 +26,6 @@ SCRIPTS = {
     "paper.report": ["--output", "benchmarks/paper/results/report.md"],
     "people": [],
     "pictures": [],
-    "scale": ["lines"],
     "selection.__main__": ["--again", "MTVr"],
     "sets.__main__": ["--tables", "churn", "--repeats", "1"],
     "sets.falling": [],

@@ -4,7 +4,6 @@ import numbers
 
 import numpy as np
 
-from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.texts import quoted
 
 _MOST = 2**53
@@ -14,26 +13,6 @@ _ROUNDING_OF_SHARES = 0.01  # rounded percentages may sum to 99 or 101
 def is_auto(given):
     """Whether a parameter, which may be an array, is "auto"."""
     return isinstance(given, str) and given == "auto"
-
-
-def asks_for_data(value):
-    """Whether a public argument is "data", which breaks the guarantee."""
-    return isinstance(value, str) and value == "data"
-
-
-def check_public(name, value):
-    """Raise if a public argument is "data" although the data is never complete in memory."""
-    if asks_for_data(value):
-        raise ValueError(f"{name} must be public if records come in pieces, got 'data'.")
-
-
-def warn_about_data(name):
-    """Warn that the public argument `name` is read from the data."""
-    warn(
-        f"{name}='data' reads {name} from the data, so the privacy guarantee does not hold. Pass values that are "
-        "known in advance, not read from the data.",
-        PrivacyLeakWarning,
-    )
 
 
 def check_n_shares(target_shares, n_classes):

@@ -102,7 +102,7 @@ _INTERNAL_CALLERS = {"skdpmic", "sklearn", "joblib", "contextlib"}
 
 
 class PrivacyLeakWarning(UserWarning):
-    """Warns that a parameter breaks the privacy guarantee: bounds or classes read from the data, or a seed.
+    """Warns that a parameter breaks the privacy guarantee, such as a seed.
 
     Examples
     --------

@@ -131,7 +131,7 @@ def broken_by(entry):
 
 def why_broken(entry):
     """The reasons why a release has no privacy; empty if it has."""
-    return [_WHY_BROKEN.get(name, f"{name} was read from the data") for name in broken_by(entry)]
+    return [_WHY_BROKEN[name] for name in broken_by(entry)]
 
 
 # --- Texts ----------------------------------------------------------------------------------------------------------

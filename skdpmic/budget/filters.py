@@ -116,7 +116,7 @@ class ZCDPFilter:
 
     def __init__(self, epsilon, delta):
         self.epsilon, self.delta = epsilon, delta
-        self.rho = Fraction(rho_for(epsilon, delta))
+        self.rho, self._pure = Fraction(rho_for(epsilon, delta)), BasicFilter(epsilon, 0.0)
 
     def check(self, cost):
         """Raise unless a rho is known for `cost`."""
@@ -128,15 +128,15 @@ class ZCDPFilter:
 
     def accepts(self, costs):
         """Whether the total of `costs` is within the limit."""
-        return self._fits_as_pure(costs) or _sum_of_rho(costs) <= self.rho
+        return self._pure.accepts(costs) or _sum_of_rho(costs) <= self.rho
 
     def spent(self, costs):
         """The least (epsilon, delta) known to cover all of `costs`, rounded up."""
         if not costs:
             return 0.0, 0.0
         by_rho = epsilon_of(round_up(_sum_of_rho(costs), Fraction), self.delta)
-        if self._fits_as_pure(costs) and (by_sum := round_up(_sum(costs)[0])) <= by_rho:
-            return by_sum, 0.0
+        if self._pure.accepts(costs) and (by_sum := self._pure.spent(costs))[0] <= by_rho:
+            return by_sum
         return by_rho, self.delta
 
     def remaining(self, costs):
@@ -148,12 +148,8 @@ class ZCDPFilter:
         if not costs:
             return self.epsilon, self.delta
         gaussian = epsilon_within(self.rho - _sum_of_rho(costs), self.delta)
-        pure = round_down(exact(self.epsilon) - _sum(costs)[0]) if self._fits_as_pure(costs) else 0.0
-        return (gaussian, self.delta) if gaussian > pure else (pure, 0.0)
-
-    def _fits_as_pure(self, costs):
-        epsilon, delta = _sum(costs)
-        return delta == 0 and epsilon <= exact(self.epsilon)
+        pure = self._pure.remaining(costs) if self._pure.accepts(costs) else (0.0, 0.0)
+        return (gaussian, self.delta) if gaussian > pure[0] else pure
 
 
 FILTERS = {"basic": BasicFilter, "zcdp": ZCDPFilter}  # by composition

@@ -1,12 +1,11 @@
 """A persistent privacy budget: costs are on disk before noise is drawn (``docs/theory/ledger.md``)."""
 
+import contextlib
 import copy
 import math
 import os
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, Self
 
@@ -25,7 +24,7 @@ from skdpmic.budget.ledger_entry import (
     number_of,
     text_of,
 )
-from skdpmic.budget.ledger_file import create_ledger_file, open_ledger_file
+from skdpmic.budget.ledger_file import FileStorage
 from skdpmic.privacy.composition import check_delta, check_epsilon
 
 COMPOSITIONS = ("auto", *FILTERS)
@@ -62,14 +61,6 @@ class Limits(NamedTuple):
     def remaining(self, entries: Sequence[LedgerEntry]) -> tuple[float, float]:
         """The largest (epsilon, delta) that would still be accepted after these entries."""
         return self.filter.remaining(self._costs(entries))
-
-    def spent_after_each(self, entries: Sequence[LedgerEntry]) -> list[tuple[float, float]]:
-        """What is spent with each of these entries and those before it."""
-        spent, counts = [], Counter[Cost]()
-        for entry in entries:
-            counts[self.cost(entry)] += 1
-            spent.append(self.filter.spent(_with_counts(counts)))
-        return spent
 
     def check(self, entry: LedgerEntry, entries: Sequence[LedgerEntry], path: str) -> None:
         """Raise a :class:`BudgetError` unless this entry can be added to these entries of the ledger at `path`."""
@@ -348,7 +339,7 @@ class BudgetLedger:
         by: str = "another library",
         rho: float | None = None,
         unit: Literal["record", "person"] = "record",
-    ) -> AbstractContextManager[tuple[float, float]]:
+    ) -> contextlib.AbstractContextManager[tuple[float, float]]:
         """Charge a mechanism of another library, then run it inside a ``with`` block.
 
         The cost is on disk before the block runs. If the block fails, the charge stays, because its result may have
@@ -450,8 +441,11 @@ class BudgetLedger:
         spent : list of (float, float)
             Value of `spent` when this entry was the last.
         """
-        entries = self.entries()
-        return entries, self.limits.spent_after_each(entries)
+        entries, limits, spent, counts = self.entries(), self.limits, [], Counter[Cost]()
+        for entry in entries:
+            counts[limits.cost(entry)] += 1
+            spent.append(limits.filter.spent(_with_counts(counts)))
+        return entries, spent
 
     def to_frame(self) -> Any:
         """Return all charges as a table, oldest first, with the total spent after each.
@@ -507,7 +501,7 @@ class BudgetLedger:
         return result
 
 
-class _Paid(AbstractContextManager):
+class _Paid(contextlib.AbstractContextManager):
     """A block that has been charged, to be run once."""
 
     def __init__(self, epsilon, delta):
@@ -530,34 +524,6 @@ def check_ledger(ledger):
         raise ValueError(f"ledger must be a BudgetLedger or None, got {kind}: pass BudgetLedger(path, epsilon=...).")
 
 
-@dataclass(frozen=True)
-class FileStorage:
-    """A file at this real path. Like every storage it can be pickled, and one with the same path is the same.
-
-    What it passes to `work` is the contents during one transaction, after all checks: a :class:`LedgerFile`, or, of a
-    database, a :class:`DatabaseBook`. Both have `limits`, `entries`, `digests` and `append`.
-    """
-
-    path: str
-
-    def exists(self):
-        """Whether there is a file."""
-        return os.path.exists(self.path)
-
-    def create(self, limits):
-        """Create the file, unless another process has created it in the meantime."""
-        create_ledger_file(self.path, limits)
-
-    def transact(self, work, *, writes):
-        """The result of `work` on the contents.
-
-        With `writes`, no other transaction writes from before the contents are read until the new entry is on disk;
-        errors roll back. `work` may be called again if a database requires it.
-        """
-        with open_ledger_file(self.path, "IMMEDIATE" if writes else "DEFERRED") as file:
-            return work(file)
-
-
 def storage_at(place: str | os.PathLike[str]) -> FileStorage | DatabaseStorage:
     """The file, or the database if `place` is a URL."""
     if not isinstance(place, str | bytes | os.PathLike):
@@ -565,17 +531,10 @@ def storage_at(place: str | os.PathLike[str]) -> FileStorage | DatabaseStorage:
     if is_url(place):
         return DatabaseStorage(place)
     path = os.fsdecode(place)
-    if not is_path(path):
-        raise ValueError(f"path must be a path or the URL of a database, got {path!r}.")
-    return FileStorage(os.path.realpath(path))  # workers may run in another folder
-
-
-def is_path(text):
-    """Whether a file can have this path."""
-    try:
-        return bool(text) and "\0" not in text and bool(os.fsencode(text))
-    except UnicodeEncodeError:  # of a lone surrogate
-        return False
+    with contextlib.suppress(UnicodeEncodeError):  # of a lone surrogate
+        if os.fsencode(path) and "\0" not in path:
+            return FileStorage(os.path.realpath(path))  # workers may run in another folder
+    raise ValueError(f"path must be a path or the URL of a database, got {path!r}.")
 
 
 def _check_book(book, path, limits, seen):

@@ -6,18 +6,16 @@ the answer to its COMMIT is lost.
 
 import functools
 import hashlib
+import itertools
 import os
 import random
 import re
 import secrets
 import struct
 import time
-from datetime import UTC
-from types import SimpleNamespace
-from typing import get_args, get_type_hints
 
-from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.budget.ledger_file import check_format, checked_chain, digest_of, new_identity
+from skdpmic.budget.ledger_entry import LedgerEntry, columns_in_sql
+from skdpmic.budget.ledger_file import check_format, checked_chain, damaged, digest_of, new_identity
 
 _WAIT = 60  # seconds for others to finish writing, and for a server to return after a lost answer
 _N_TRIES = 30  # of a transaction refused because of concurrent ones
@@ -32,6 +30,12 @@ _TIMEOUTS = {  # of libpq, to notice a lost server within a minute
 }
 _RETRIED = {"40001", "40P01", "23505"}  # not serialisable, deadlock, duplicate number: others were faster
 _ROLLED_BACK = {"40001", "40P01"}  # answers to COMMIT after which certainly nothing is written
+_NOT_A_LEDGER = {"42P01", "42703", "3F000"}  # no such table, column or schema
+_MEANINGS = {
+    "42501": (PermissionError, "this user lacks a privilege"),
+    "55P03": (OSError, f"other processes locked it for {_WAIT} s"),
+    **dict.fromkeys(_RETRIED, (OSError, "too many processes write to it")),
+}
 _jitter = random.SystemRandom()  # not the generator that users can seed
 
 
@@ -58,9 +62,6 @@ class DatabaseStorage:
     def __reduce__(self):
         return type(self), (self.path,)
 
-    def __copy__(self):
-        return self
-
     def __deepcopy__(self, memo):
         return self
 
@@ -71,13 +72,15 @@ class DatabaseStorage:
     def create(self, limits):
         """Create the tables in one transaction, unless another process has created them in the meantime."""
         try:
-            self._in_own_words(functools.partial(self._create, limits))
+            self._in_own_words(lambda: self._create(limits))
         except (OSError, ValueError):
             if not self.exists():
                 raise
 
     def transact(self, work, *, writes):
         """The result of `work` on the :class:`DatabaseBook`; None if it writes.
+
+        Attempts are repeated until the outcome of one is known, or the time is up.
 
         Raises
         ------
@@ -86,31 +89,64 @@ class DatabaseStorage:
             says that it must be counted as spent.
         """
         self._in_own_words(lambda: self.engine)
-        return _Attempts(self, work, writes).result()
+        from sqlalchemy.exc import SQLAlchemyError
+
+        charge_id, deadline, may_be_written = secrets.token_hex(16), time.monotonic() + _WAIT, False
+        for n_tries in itertools.count(1):
+            is_sent = False  # whether the COMMIT of this attempt was sent
+            try:
+                with self.engine.connect() as connection:
+                    if writes:
+                        _lock_head(self.path, connection, max(1.0, deadline - time.monotonic()))
+                    book = DatabaseBook(self.path, connection, charge_id)
+                    if charge_id in book.charge_ids:  # written by an attempt whose answer was lost
+                        return None
+                    may_be_written = False  # an attempt still running would hold the lock
+                    result = work(book)
+                    if writes:
+                        is_sent = True
+                        connection.commit()
+                    return result
+            except SQLAlchemyError as error:
+                code, problem = sqlstate(error), self.in_words(error)
+                may_be_written |= is_sent and code not in _ROLLED_BACK
+                may_succeed = may_be_written or (code in _RETRIED and n_tries < _N_TRIES)
+                if not may_succeed or time.monotonic() >= deadline:
+                    break
+            except (OSError, ValueError) as error:
+                problem = error
+                break
+            time.sleep(_jitter.uniform(0.5, 1) * min(2.0, 0.005 * 2**n_tries))
+        if may_be_written:
+            problem = OSError(
+                f"a charge of the ledger {self.path!r} may have been written: the answer was lost, and could "
+                f"not be requested again. Count it as spent, and publish nothing for it. ({problem})"
+            )
+        raise problem  # here, so that it does not chain the error of SQLAlchemy
 
     @functools.cached_property
     def engine(self):
         """The engine, which keeps no connection open, so that forks and threads can share it."""
-        return self._create_engine()
+        from sqlalchemy import create_engine
+        from sqlalchemy.pool import NullPool
+
+        patience = _TIMEOUTS if self._url.get_driver_name() in ("psycopg", "psycopg2") else {}
+        patience = {name: value for name, value in patience.items() if name not in self._url.query}
+        options = {"poolclass": NullPool, "hide_parameters": True, "connect_args": patience}
+        return create_engine(self._url, isolation_level="SERIALIZABLE", **options)
 
     def in_words(self, error):
         """An error of our own, because those of SQLAlchemy may quote what was written, and credentials."""
-        orig = getattr(error, "orig", None)
-        code, kind = sqlstate(error), type(error if orig is None else orig).__name__
-        if code == "42501":
-            return PermissionError(f"the ledger {self.path!r} cannot be used: this user lacks a privilege ({kind}).")
-        if code == "55P03":
-            return OSError(f"the ledger {self.path!r} cannot be used: other processes locked it for {_WAIT} s.")
-        if code in ("42P01", "42703", "3F000"):
-            return ValueError(f"{self.path!r} is not a privacy ledger, or is damaged (tables or columns are missing).")
-        if code in _RETRIED:
-            return OSError(f"the ledger {self.path!r} cannot be used: too many processes write to it.")
+        code, kind = sqlstate(error), type(getattr(error, "orig", None) or error).__name__
+        if code in _NOT_A_LEDGER:
+            return damaged(self.path, "tables or columns are missing")
+        what = f"SQLSTATE {code}" if code else "the server must be reachable, and this user able to log in"
+        of_error, what = _MEANINGS.get(code, (OSError, f"{kind}, {what}"))
         if kind == "DataError" or (code or "").startswith("22"):
-            return ValueError(f"the database of the ledger {self.path!r} cannot store such a str or number.")
+            of_error, what = ValueError, "the database cannot store such a str or number"
         if kind in ("ArgumentError", "NoSuchModuleError"):
-            return ValueError(f"the ledger {self.path!r} cannot be used: SQLAlchemy does not accept its URL ({kind}).")
-        what = f"{kind}, SQLSTATE {code}" if code else f"{kind}: is the server reachable, and can this user log in?"
-        return OSError(f"the ledger {self.path!r} cannot be used ({what}).")
+            of_error, what = ValueError, f"SQLAlchemy does not accept its URL ({kind})"
+        return of_error(f"the ledger {self.path!r} cannot be used: {what}.")
 
     def _in_own_words(self, action):
         if self._problem is not None:
@@ -128,19 +164,6 @@ class DatabaseStorage:
             )
         raise problem  # here, so that it does not chain the error of SQLAlchemy
 
-    def _create_engine(self):
-        from sqlalchemy import create_engine
-        from sqlalchemy.pool import NullPool
-
-        patience = _TIMEOUTS if self._url.get_driver_name() in ("psycopg", "psycopg2") else {}
-        return create_engine(
-            self._url,
-            isolation_level="SERIALIZABLE",
-            poolclass=NullPool,
-            hide_parameters=True,
-            connect_args={name: value for name, value in patience.items() if name not in self._url.query},
-        )
-
     def _exists(self):
         from sqlalchemy import inspect
 
@@ -149,75 +172,13 @@ class DatabaseStorage:
 
     def _create(self, limits):
         """Create the tables, with the first limits."""
-        from sqlalchemy.schema import CreateSchema
-
-        tables, identity = ledger_tables(), new_identity()
+        identity = new_identity()
+        digest = _digest_of_limits(identity, limits)
         with self.engine.begin() as connection:
-            connection.execute(CreateSchema(_SCHEMA, if_not_exists=True))
-            tables.head.metadata.create_all(connection, checkfirst=False)
-            digest = _digest_of_limits(identity, limits)
-            _insert(connection, tables.limits, (1, *limits, digest))
-            _insert(connection, tables.head, (1, _VERSION, identity, digest))
-
-
-class _Attempts:
-    """One transaction, repeated until its outcome is known or the time is up."""
-
-    def __init__(self, storage, work, writes):
-        self._storage, self._work, self._writes = storage, work, writes
-        self._charge_id = secrets.token_hex(16)
-        self._deadline = time.monotonic() + _WAIT
-        self._n_tries = 0
-        self._is_sent = False  # whether the COMMIT of this attempt was sent
-        self._may_be_written = False  # by an earlier attempt
-
-    def result(self):
-        """The result of the work."""
-        from sqlalchemy.exc import SQLAlchemyError
-
-        problem = None
-        while problem is None:
-            self._n_tries += 1
-            self._is_sent = False
-            try:
-                return self._run()
-            except SQLAlchemyError as error:
-                problem = self._decide(error)
-            except (OSError, ValueError) as error:
-                if not self._may_be_written:
-                    raise
-                problem = error
-            if problem is None:
-                time.sleep(_jitter.uniform(0.5, 1) * min(2.0, 0.005 * 2**self._n_tries))
-        if self._may_be_written:
-            raise OSError(
-                f"a charge of the ledger {self._storage.path!r} may have been written: the answer was lost, and could "
-                f"not be requested again. Count it as spent, and publish nothing for it. ({problem})"
-            )
-        raise problem  # here, so that it does not chain the error of SQLAlchemy
-
-    def _run(self):
-        with self._storage.engine.connect() as connection:
-            if self._writes:
-                _lock_head(self._storage.path, connection, max(1.0, self._deadline - time.monotonic()))
-            book = DatabaseBook(self._storage.path, connection, self._charge_id)
-            if self._charge_id in book.charge_ids:  # written by an attempt whose answer was lost
-                return None
-            self._may_be_written = False  # an attempt still running would hold the lock
-            result = self._work(book)
-            if self._writes:
-                self._is_sent = True
-                connection.commit()
-            return result
-
-    def _decide(self, error):
-        """None if another attempt may succeed; otherwise the error in our own words."""
-        code = sqlstate(error)
-        if self._is_sent and code not in _ROLLED_BACK:
-            self._may_be_written = True
-        has_time = time.monotonic() < self._deadline
-        may_succeed = self._may_be_written or (code in _RETRIED and self._n_tries < _N_TRIES)
-        return None if has_time and may_succeed else self._storage.in_words(error)
+            for statement in (f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}", *_TABLES):
+                connection.exec_driver_sql(statement)
+            _insert(connection, "limits", (1, *limits, digest))
+            _insert(connection, "head", (1, _VERSION, identity, digest))
 
 
 def sqlstate(error):
@@ -260,58 +221,19 @@ def _parsed(url):
 
 _VERSION = 3
 _SCHEMA = "skdpmic"
-_CLOCK = "clock_timestamp() AT TIME ZONE 'UTC'"
-
-
-@functools.cache
-def ledger_tables():
-    """The tables `limits`, `entries` and `head` in SQLAlchemy."""
-    import sqlalchemy as sql
-
-    metadata = sql.MetaData(schema=_SCHEMA)
-
-    def column(name, kind, **options):
-        return sql.Column(name, kind, **{"nullable": False} | options)
-
-    def number():
-        return sql.Column("number", sql.BigInteger, primary_key=True, autoincrement=False)
-
-    largest = "1.7976931348623157e308"  # PostgreSQL sorts NaN above all numbers
-    types = {str: sql.Text, int: sql.BigInteger, float: sql.Double}
-    fields = []
-    for name, kind in get_type_hints(LedgerEntry).items():
-        kinds = get_args(kind) or (kind,)  # of a union, or itself
-        fields.append(column(name, types[kinds[0]], quote=True, nullable=type(None) in kinds))
-    limits = sql.Table(
-        "limits",
-        metadata,
-        number(),
-        column("epsilon", sql.Double),
-        column("delta", sql.Double),
-        column("composition", sql.String(16)),
-        column("max_rows_per_person", sql.BigInteger, nullable=True),
-        column("digest", sql.LargeBinary(32)),
-        sql.CheckConstraint(f"epsilon > 0 AND epsilon <= {largest} AND delta >= 0 AND delta < 1"),
-    )
-    entries = sql.Table(
-        "entries",
-        metadata,
-        number(),
-        column("charge_id", sql.String(32), unique=True),
-        *fields,
-        column("digest", sql.LargeBinary(32)),
-        sql.CheckConstraint(f"epsilon > 0 AND epsilon <= {largest} AND delta >= 0 AND delta < 1"),
-        sql.CheckConstraint(f"rho IS NULL OR (rho > 0 AND rho <= {largest})"),
-    )
-    head = sql.Table(
-        "head",
-        metadata,
-        sql.Column("id", sql.Integer, primary_key=True, autoincrement=False),
-        column("version", sql.Integer),
-        column("identity", sql.LargeBinary(32)),
-        column("digest", sql.LargeBinary(32)),
-    )
-    return SimpleNamespace(limits=limits, entries=entries, head=head)
+_CLOCK = """to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"')"""
+_LARGEST = "1.7976931348623157e308"  # PostgreSQL sorts NaN above all numbers
+_NUMBERS = "epsilon DOUBLE PRECISION NOT NULL, delta DOUBLE PRECISION NOT NULL"
+_POSITIVE = f"CHECK (epsilon > 0 AND epsilon <= {_LARGEST} AND delta >= 0 AND delta < 1)"
+_TABLES = (
+    f"CREATE TABLE {_SCHEMA}.limits (number BIGINT PRIMARY KEY, {_NUMBERS}, composition VARCHAR(16) NOT NULL, "
+    f"max_rows_per_person BIGINT, digest BYTEA NOT NULL, {_POSITIVE})",
+    f"CREATE TABLE {_SCHEMA}.entries (number BIGINT PRIMARY KEY, charge_id VARCHAR(32) NOT NULL UNIQUE, "
+    f"{columns_in_sql('TEXT', 'DOUBLE PRECISION', 'BIGINT')}, digest BYTEA NOT NULL, {_POSITIVE}, "
+    f"CHECK (rho IS NULL OR (rho > 0 AND rho <= {_LARGEST})))",
+    f"CREATE TABLE {_SCHEMA}.head (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, identity BYTEA NOT NULL, "
+    "digest BYTEA NOT NULL)",
+)
 
 
 class DatabaseBook:
@@ -331,72 +253,70 @@ class DatabaseBook:
 
     def __init__(self, path, connection, charge_id):
         self._path, self._connection, self._charge_id = path, connection, charge_id
-        self._tables = ledger_tables()
         identity, last_digest = self._read_head()
         self.limits, first_digest = self._read_limits(identity)
-        rows = self._rows(self._tables.entries, self._tables.entries.c.number)
-        self.digests = checked_chain(first_digest, rows, self._damage)
+        rows = self._rows("*", "entries", "ORDER BY number")
+        self.digests = checked_chain(path, first_digest, rows)
         self.entries, self.charge_ids = [LedgerEntry(*row[2:-1]) for row in rows], {row[1] for row in rows}
         if last_digest != self.digests[-1]:
-            raise self._damage(f"what follows entry {len(self.entries)} was changed or lost")
+            raise damaged(path, f"what follows entry {len(self.entries)} was changed or lost")
 
     def append(self, entry):
         """Write a :class:`LedgerEntry`, with the server's time."""
-        from sqlalchemy import select, update
-
-        entries, head = self._tables.entries, self._tables.head
         row = (len(self.entries) + 1, self._charge_id, *entry._replace(when=self._now()))
         row = (*row, digest_of(self.digests[-1], row))
-        _insert(self._connection, entries, row)
-        kept = self._connection.execute(select(entries).where(entries.c.number == row[0])).one()
-        if ascii(tuple(kept)) != ascii(row):
+        _insert(self._connection, "entries", row)
+        (kept,) = self._rows("*", "entries", f"WHERE number = {row[0]}")
+        if ascii(kept) != ascii(row):
             raise ValueError(f"the database of the ledger {self._path!r} does not store values as written.")
-        self._connection.execute(update(head).where(head.c.id == 1).values(digest=row[-1]))
+        _execute(self._connection, f"UPDATE {_SCHEMA}.head SET digest = :digest WHERE id = 1", digest=row[-1])
         self.digests.append(row[-1])
 
-    def _rows(self, table, *order):
-        from sqlalchemy import select
-
-        return [tuple(row) for row in self._connection.execute(select(table).order_by(*order))]
+    def _rows(self, columns, table, condition=""):
+        rows = _execute(self._connection, f"SELECT {columns} FROM {_SCHEMA}.{table} {condition}")
+        return [tuple(bytes(value) if isinstance(value, memoryview) else value for value in row) for row in rows]
 
     def _read_head(self):
-        head = self._tables.head
-        versions = [version for (version,) in self._rows(head.c.version)]  # first: other formats have other columns
+        versions = self._rows("version", "head")  # first: other formats have other columns
         if len(versions) != 1:
-            raise self._damage("its head was changed or lost")
-        check_format(self._path, versions[0], _VERSION)
-        ((_, _, identity, digest),) = self._rows(head)
+            raise damaged(self._path, "its head was changed or lost")
+        check_format(self._path, *versions[0], _VERSION)
+        ((identity, digest),) = self._rows("identity, digest", "head")
         return identity, digest
 
     def _read_limits(self, identity):
         """The last limits, and the digest of the first limits, which starts the chain. Limits can only rise."""
         digest, all_limits, digests = identity, [], []
-        for row in self._rows(self._tables.limits, self._tables.limits.c.number):
-            number, *limits, stored = row
+        for number, *limits, stored in self._rows("*", "limits", "ORDER BY number"):
             digest = _digest_of_limits(digest, limits)
             is_raised = not all_limits or _is_raised(all_limits[-1], limits)
             if (number, stored) != (len(all_limits) + 1, digest) or not is_raised:
-                raise self._damage("its limits were changed")
+                raise damaged(self._path, "its limits were changed")
             all_limits.append(limits)
             digests.append(digest)
         if not all_limits:
-            raise self._damage("its limits were changed or lost")
+            raise damaged(self._path, "its limits were changed or lost")
         return tuple(all_limits[-1]), digests[0]
 
     def _now(self):
         """The server's time, but not before that of the last entry."""
-        from sqlalchemy import DateTime, literal_column, select
+        now = self._connection.exec_driver_sql(f"SELECT {_CLOCK}").scalar_one()
+        return max(now, self.entries[-1].when) if self.entries else now
 
-        now = self._connection.execute(select(literal_column(_CLOCK, DateTime))).scalar_one()
-        text = now.replace(tzinfo=UTC).isoformat(timespec="milliseconds")
-        return max(text, self.entries[-1].when) if self.entries else text
 
-    def _damage(self, what):
-        return ValueError(f"{self._path!r} is not a privacy ledger, or is damaged ({what}).")
+def _execute(connection, statement, **values):
+    from sqlalchemy import text
+
+    return connection.execute(text(statement), values)
 
 
 def _insert(connection, table, row):
-    connection.execute(table.insert().values(dict(zip(table.columns.keys(), row, strict=True))))
+    values = {f"value{j}": value for j, value in enumerate(row)}
+    _execute(connection, f"INSERT INTO {_SCHEMA}.{table} VALUES (:{', :'.join(values)})", **values)
+
+
+def _is_raised(old, new):
+    return new[0] >= old[0] and new[1] >= old[1] and new[2:] == old[2:]
 
 
 def _digest_of_limits(previous, limits):
@@ -404,7 +324,3 @@ def _digest_of_limits(previous, limits):
     epsilon, delta, composition, max_rows = limits
     numbers = struct.pack(">ddq", epsilon, delta, max_rows or 0)
     return hashlib.sha256(previous + numbers + composition.encode()).digest()
-
-
-def _is_raised(old, new):
-    return new[0] >= old[0] and new[1] >= old[1] and new[2:] == old[2:]

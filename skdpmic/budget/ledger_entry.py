@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from skdpmic._utils.texts import escaped, quoted
 from skdpmic.privacy.composition import check_delta, check_epsilon
@@ -109,6 +109,16 @@ class LedgerEntry(NamedTuple):
         return " of ".join([self.release, *numbers])
 
 
+def columns_in_sql(text, real, integer):
+    """The columns of a table of entries in SQL, whose types have these names."""
+    columns = []
+    for name, kind in get_type_hints(LedgerEntry).items():
+        kinds = get_args(kind) or (kind,)  # of a union, or itself
+        of_kind = {str: text, float: real, int: integer}[kinds[0]]
+        columns.append(f'"{name}" {of_kind}' + ("" if type(None) in kinds else " NOT NULL"))
+    return ", ".join(columns)
+
+
 def broken_by_seed(random_state: Any) -> str:
     """The `broken_by` of a release whose noise is drawn from this source."""
     return "" if random_state is None else "random_state"
@@ -129,12 +139,6 @@ def checked_entry(entry: LedgerEntry) -> LedgerEntry:
     check_delta(entry.delta)
     if entry.rho is not None and not entry.rho > 0:  # a release that costs nothing has no epsilon either
         raise ValueError(f"rho must be None or a number > 0, got {quoted(entry.rho)}.")
-    of_target = entry.epsilon_of_target
-    # Delta alone pays for some rho, so a part of rho may correspond to a larger epsilon.
-    most = entry.epsilon if entry.delta == 0 else max(entry.epsilon, math.sqrt(2 * (entry.rho or 0.0)))
-    if of_target is not None and not 0 < of_target <= most:
-        allowed = "(0, epsilon], or with delta, of an epsilon_of_target**2 / 2 that is at most rho"
-        raise ValueError(f"epsilon_of_target must be None or a number in {allowed}, got {quoted(of_target)}.")
     return entry
 
 

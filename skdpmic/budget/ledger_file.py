@@ -11,25 +11,17 @@ import os
 import secrets
 import sqlite3
 import threading
+from dataclasses import dataclass
 from pathlib import Path
-from typing import get_type_hints
 
-from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.budget.ledger_entry import LedgerEntry, columns_in_sql
 
 _APPLICATION_ID = 0x736B6470  # "skdp", in SQLite's field for the file type
 _WAIT = 60  # seconds for other processes to finish writing
-_KINDS = {
-    str: "TEXT NOT NULL",
-    str | None: "TEXT",
-    float: "REAL NOT NULL",
-    float | None: "REAL",
-    int | None: "INTEGER",
-}
-_COLUMNS = ", ".join(f'"{name}" {_KINDS[kind]}' for name, kind in get_type_hints(LedgerEntry).items())
 _TABLES = (
     "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL, "
     "max_rows_per_person INTEGER, digest BLOB NOT NULL)",
-    f"CREATE TABLE entries (id INTEGER PRIMARY KEY, {_COLUMNS}, digest BLOB NOT NULL)",
+    f"CREATE TABLE entries (id INTEGER PRIMARY KEY, {columns_in_sql('TEXT', 'REAL', 'INTEGER')}, digest BLOB NOT NULL)",
     # The random bytes from which the digests begin, the path at which the file was last written, and the last digest
     # again, so that no last entries can be lost.
     "CREATE TABLE head (identity BLOB NOT NULL, path BLOB NOT NULL, digest BLOB NOT NULL)",
@@ -47,29 +39,47 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-def create_ledger_file(path, limits):
-    """Write a draft, and rename it unless the name is taken: no process ever sees an incomplete file."""
-    _check_place(path)
-    folder = os.path.dirname(path)
-    draft = os.path.join(folder, _DRAFT + secrets.token_hex(8))
-    with _errors_of_folder(path, folder):
-        open(draft, "x").close()
-    try:
-        _write_new(draft, path, limits)
-        with _errors_of_folder(path, folder), contextlib.suppress(FileExistsError):  # another process was faster
-            os.link(draft, path)
-    finally:
-        Path(draft).unlink(missing_ok=True)
+@dataclass(frozen=True)
+class FileStorage:
+    """A file at this real path. Like every storage it can be pickled, and one with the same path is the same.
 
+    What it passes to `work` is the contents during one transaction, after all checks: a :class:`LedgerFile`, or, of a
+    database, a :class:`~skdpmic.budget.ledger_database.DatabaseBook`. Both have `limits`, `entries`, `digests` and
+    `append`.
+    """
 
-@contextlib.contextmanager
-def open_ledger_file(path, kind):
-    """A :class:`LedgerFile` in a transaction of this kind, which is rolled back on errors."""
-    _check_log(path, is_used=os.path.exists(_log(path)))  # before SQLite copies it into the file
-    with _inside_sqlite, _errors_about(path), contextlib.closing(_connect(path)) as connection:
-        connection.execute(f"BEGIN {kind}")
-        yield LedgerFile(path, connection)
-        connection.execute("COMMIT")
+    path: str
+
+    def exists(self):
+        """Whether there is a file."""
+        return os.path.exists(self.path)
+
+    def create(self, limits):
+        """Write a draft, and rename it unless the name is taken: no process ever sees an incomplete file."""
+        path, folder = self.path, os.path.dirname(self.path)
+        _check_place(path)
+        draft = os.path.join(folder, _DRAFT + secrets.token_hex(8))
+        with _errors_of_folder(path, folder):
+            open(draft, "x").close()
+        try:
+            _write_new(draft, path, limits)
+            with _errors_of_folder(path, folder), contextlib.suppress(FileExistsError):  # another process was faster
+                os.link(draft, path)
+        finally:
+            Path(draft).unlink(missing_ok=True)
+
+    def transact(self, work, *, writes):
+        """The result of `work` on the contents.
+
+        With `writes`, no other transaction writes from before the contents are read until the new entry is on disk;
+        errors roll back. `work` may be called again if a database requires it.
+        """
+        _check_log(self.path, is_used=os.path.exists(_log(self.path)))  # before SQLite copies it into the file
+        with _inside_sqlite, _errors_about(self.path), contextlib.closing(_connect(self.path)) as connection:
+            connection.execute(f"BEGIN {'IMMEDIATE' if writes else 'DEFERRED'}")
+            result = work(LedgerFile(self.path, connection))
+            connection.execute("COMMIT")
+            return result
 
 
 class LedgerFile:
@@ -94,10 +104,10 @@ class LedgerFile:
         self._check_journal_of(last_path)
         self.limits, first_digest = self._read_limits(identity)
         rows = self._connection.execute("SELECT * FROM entries ORDER BY id").fetchall()
-        self.digests = checked_chain(first_digest, rows, sqlite3.DatabaseError)
+        self.digests = checked_chain(path, first_digest, rows)
         self.entries = [LedgerEntry(*row[1:-1]) for row in rows]
         if last_digest != digest_of(self.digests[-1], last_path):
-            raise sqlite3.DatabaseError(f"what follows entry {len(self.entries)} was changed or lost")
+            raise damaged(self._path, f"what follows entry {len(self.entries)} was changed or lost")
 
     def append(self, entry):
         """Write a :class:`LedgerEntry`."""
@@ -128,37 +138,33 @@ class LedgerFile:
     def _check_journal_of(self, last_path):
         """Refuse a file that was moved without the journal that undoes an incomplete write."""
         if not isinstance(last_path, bytes):
-            raise sqlite3.DatabaseError("its head was changed")
+            raise damaged(self._path, "its head was changed")
         last_path = os.fsdecode(last_path)
         journal = _journal(last_path)
         if os.path.exists(journal) and not _is_same_name(last_path, self._path):
-            remedy = (
-                f"Open {last_path!r} first, which removes it."
-                if os.path.exists(last_path)
-                else f"Move the ledger back, or move that file to {_journal(self._path)!r}."
-            )
             raise OSError(
                 f"the ledger {self._path!r} was last written as {last_path!r}, and {journal!r} still exists: an "
-                f"incomplete write may have to be undone. {remedy}"
+                f"incomplete write may have to be undone. Open {last_path!r} first, which removes it; if it was moved, "
+                f"move it back, or move that file to {_journal(self._path)!r}."
             )
 
     def _check_pages(self):
         if self._connection.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
-            raise sqlite3.DatabaseError("its pages are not in order")
+            raise damaged(self._path, "its pages are not in order")
         tables = [(table,) for table in _TABLES]
         if self._connection.execute("SELECT sql FROM sqlite_master").fetchall() != tables:
-            raise sqlite3.DatabaseError("its tables were changed")
+            raise damaged(self._path, "its tables were changed")
 
     def _only_row(self, table):
         rows = self._connection.execute(f"SELECT * FROM {table}").fetchall()
         if len(rows) != 1:
-            raise sqlite3.DatabaseError(f"its {table} was changed or lost")
+            raise damaged(self._path, f"its {table} was changed or lost")
         return rows[0]
 
     def _read_limits(self, identity):
         *limits, digest = self._only_row("limits")
         if not isinstance(identity, bytes) or digest != digest_of(identity, tuple(limits)):
-            raise sqlite3.DatabaseError("its limits were changed")
+            raise damaged(self._path, "its limits were changed")
         return tuple(limits), digest
 
 
@@ -229,14 +235,16 @@ def new_identity():
 
 def check_format(path, version, known):
     """Raise unless a ledger has the format that this version of the package reads."""
-    if version == known:
-        return
-    remedy = (
-        "Read its total with the version of skdpmic that wrote it, and record that in a new ledger with spend."
-        if version < known
-        else "Use the version of skdpmic that wrote it, or a later one."
-    )
-    raise ValueError(f"the ledger {path!r} has format {version}, but this version of skdpmic reads {known}. {remedy}")
+    if version != known:
+        raise ValueError(
+            f"the ledger {path!r} has format {version}, but this version of skdpmic reads {known}. Use the version of "
+            "skdpmic that wrote it, or read its total there and record that in a new ledger with spend."
+        )
+
+
+def damaged(path, what):
+    """The error of a file or database that is not a ledger, or whose digests do not agree."""
+    return ValueError(f"{path!r} is not a privacy ledger, or is damaged ({what}).")
 
 
 def digest_of(previous, values):
@@ -244,13 +252,13 @@ def digest_of(previous, values):
     return hashlib.sha256(previous + ascii(values).encode()).digest()
 
 
-def checked_chain(first, rows, damage):
+def checked_chain(path, first, rows):
     """The digest before each row and after the last, if each row has its number and digest; an error if not."""
     digests = [first]
     for number, row in enumerate(rows, start=1):
         digest = digest_of(digests[-1], row[:-1])
         if (row[0], row[-1]) != (number, digest):
-            raise damage(f"entry {number} was changed or lost")
+            raise damaged(path, f"entry {number} was changed or lost")
         digests.append(digest)
     return digests
 
@@ -278,7 +286,7 @@ def _errors_about(path):
         yield
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _NOT_A_LEDGER:
-            raise ValueError(f"{path!r} is not a privacy ledger, or is damaged ({error}).") from None
+            raise damaged(path, error) from None
         needs = ""
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NO_ACCESS:
             folder = os.path.dirname(path)

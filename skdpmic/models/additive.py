@@ -1,7 +1,7 @@
 """Additive models: the plan of a fit, the common base of the classifier and the regressor, and both of these."""
 
 import math
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any, Self
@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 from sklearn.base import is_classifier
 
-from skdpmic._utils.arguments import asks_for_data, check_whole, nearest_shares
+from skdpmic._utils.arguments import check_whole, nearest_shares
 from skdpmic._utils.bases import ClassifierMixin, RegressorMixin
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import (
@@ -29,7 +29,6 @@ from skdpmic._utils.typing import (
     Categories,
     ColumnLike,
     Floats,
-    FromData,
     RandomState,
     Range,
     Ranges,
@@ -50,7 +49,7 @@ from skdpmic.table.features import listed
 from skdpmic.table.frames import in_memory
 from skdpmic.table.records import read_columns, read_records
 from skdpmic.table.tables import check_columns_seen, open_table
-from skdpmic.table.targets import labels_in, target_domain
+from skdpmic.table.targets import target_domain
 
 MOST_CLASSES = 10
 _CONFIDENCE = 0.95  # of intervals, and that all parts said to have records have some
@@ -124,13 +123,7 @@ class AdditivePlan(UnscoredPlan):
         """The records of a table in memory and its target."""
         if is_dask_collection(X):
             raise TypeError(f"X must be in memory for {self.reader}, got a dask collection: pass X.compute().")
-        return read_records(self.facts_of(y), X, y, self.reader)
-
-    def facts_of(self, y):
-        """The public facts; with the labels in y as classes, if they are to be read from the data."""
-        if not asks_for_data(self.facts.classes) or y is None:
-            return self.facts
-        return replace(self.facts, classes=labels_in(y))
+        return read_records(self.facts, X, y, self.reader)
 
     def ready(self, public):
         """The release of a table with these public facts; warns, and refuses what cannot be released."""
@@ -182,11 +175,10 @@ def _results(plan, release, noise, entry, records, random_bytes):
         rates = parts.rates_of_window(plan.epsilon, plan.delta, plan.rows_per_group)
         sampled = sampled._replace(target=parts.within_window(sampled.target, rates, random_bytes))
     released, effects = release.draw(sampled, noise, plan.n_jobs, random_bytes)
-    pairs = zip(public.description.domains, records.domains, strict=True)
     model = {
         "noise_scale_": noise.noise_scale,
         "_offsets": parts.offsets_of([parts.n_parts_of(domain) for domain in records.domains]),
-        "_domains": [parts.domain_or_range(domain, encoded) for domain, encoded in pairs],
+        "_domains": public.description.domains,
     }
     if public.n_classes is None:
         model |= _model_of_numbers(effects, sampled.target.bounds, public.target_domain)
@@ -248,7 +240,7 @@ class PrivateAdditiveModel(PrivateEstimator):
     epsilon: float = 1.0
     delta: float = 1e-6
     _: KW_ONLY
-    bounds: Ranges | FromData | None = None
+    bounds: Ranges | None = None
     categories: Categories | None = None
     max_rows_per_group: int | None = None
     ledger: BudgetLedger | None = None
@@ -486,7 +478,7 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
         Public labels of nominal columns, each of which is a part. Any other label counts as "other", which is another
         part. As in :class:`PrivateSelectKBest`; it may have entries for columns that are not in X.
     classes : array-like, default=None
-        All labels the target can have, at most ten, in any order; or "data", which breaks the guarantee and warns. Not
+        All labels the target can have, at most ten, in any order. Not
         inside a wrapper that numbers labels (Bagging, OneVsOne, OneVsRest, OutputCode, Stacking, VotingClassifier),
         where they would mean others.
     max_rows_per_group : int, default=None
@@ -568,7 +560,7 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
     (True, 'two-way')
     """
 
-    classes: ColumnLike | FromData | None = None
+    classes: ColumnLike | None = None
 
     def decision_function(self, X: TableLike) -> Floats:
         """Compute the sums of effects from which predictions are made.
@@ -653,8 +645,7 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
         part. As in :class:`PrivateSelectKBest`; it may have entries for columns that are not in X.
     target_bounds : tuple or array-like, default=None
         Public range of the target, in the form of an entry of `bounds`; values outside are clipped. A tenth of the
-        budget finds where in it most targets are (`target_window_`), so it may be wide. "data" reads it from y, which
-        breaks the guarantee and warns.
+        budget finds where in it most targets are (`target_window_`), so it may be wide.
     max_rows_per_group : int, default=None
         If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
         each row, and each person contributes exactly this many rows: a sample, alike in every fit, if more,
@@ -744,7 +735,7 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
     ['feature', 'part', 'effect', 'lower', 'upper', 'count', 'has_records']
     """
 
-    target_bounds: Range | FromData | None = None
+    target_bounds: Range | None = None
 
     def predict(self, X: TableLike) -> Any:
         """Predict the target.

@@ -18,7 +18,6 @@ from skdpmic.table.domains import (
     Labels,
     LogRange,
     Nominal,
-    Range,
     beside,
     names_of_labels,
     names_of_ranges,
@@ -26,11 +25,6 @@ from skdpmic.table.domains import (
 from skdpmic.table.targets import ClassTarget
 
 N_CUT = 8  # parts of a range, besides the part of missing values
-
-
-def domain_or_range(domain, encoded):
-    """The domain of a column; its range, if that was read from the data."""
-    return Range(*encoded) if domain is None else domain
 
 
 def n_parts_of(domain):

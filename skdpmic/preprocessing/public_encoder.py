@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.bases import BaseEstimator
 from skdpmic._utils.private_estimator import rollback_on_error
 from skdpmic._utils.readable import abbreviated
@@ -224,8 +223,6 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
     def _check_parameters(self):
         for name in ("bounds", "categories"):
             entries = getattr(self, name)
-            if asks_for_data(entries):
-                raise ValueError(f"{name} must be public, because PublicEncoder learns nothing from X, got 'data'.")
             if isinstance(entries, dict) and (others := [key for key in entries if not isinstance(key, str)]):
                 raise ValueError(f"the keys of {name} must be column names, got {abbreviated(others)}.")
         if self.bounds is not None and not isinstance(self.bounds, dict):

@@ -127,7 +127,11 @@ def private_bounds(
         return knots if is_table else knots[0]
 
     def draw(random_bytes):
-        return {name: _quantiles(column, share, levels, random_bytes) for name, column in columns.items()}
+        present = {name: column.values[~np.isnan(column.values)] for name, column in columns.items()}
+        return {
+            name: private_quantiles(present[name], share, levels, column.line, random_bytes)
+            for name, column in columns.items()
+        }
 
     cost = Cost.of_parts(epsilon, squared_rates(levels, d))
     public = {"n": n, "d": d, "release": "bounds", "mechanism": "exponential"}
@@ -139,11 +143,6 @@ def private_bounds(
     if coarse:
         _warn_about_coarse_parts(listed(coarse, None) if is_table else "X", knots)
     return knots
-
-
-def _quantiles(column, share, levels, random_bytes):
-    present = column.values[~np.isnan(column.values)]
-    return private_quantiles(present, share, levels, column.line, random_bytes)
 
 
 def _knots(quantiles, column):

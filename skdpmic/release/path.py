@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
 from skdpmic._utils.progress import SILENT
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry, unit_of
+from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
 from skdpmic.privacy.composition import check_delta, check_epsilon, warn_about_delta, warn_about_seed
 from skdpmic.privacy.noise import discrete_gaussian, entropy_source, with_noise
 from skdpmic.table.facts import PublicFacts
@@ -100,21 +100,19 @@ class FitPlan:
     delta: float
     n_jobs: int | None
     verbose: int
-    broken_by: tuple[str, ...]  # names of the parameters whose values break the guarantee
+    broken_by: str  # the parameter that breaks the guarantee; empty if none does
 
     @classmethod
     def of(cls, estimator, facts, **further):
         """The plan of an estimator whose parameters are valid."""
-        seed = ["random_state"] if estimator.random_state is not None else []
         run = estimator.epsilon, estimator.delta, estimator.n_jobs, estimator.verbose
-        return cls(type(estimator).__name__, facts, *run, (*facts.read_from_data, *seed), **further)
+        return cls(type(estimator).__name__, facts, *run, broken_by_seed(estimator.random_state), **further)
 
     def check_has_choice(self, n_features):
         """Raise if a release from this many features would choose nothing; others than names choose nothing anyway."""
 
     def warn_about_table(self, public):
         """Warn about problems of a release that public numbers show."""
-        self.facts.warn_about_data()
         if self.facts.needs_ranges:  # ranks have no parts with too few records
             warn_about_many_labels(public.shape, public.names)
         warn_about_delta(self.delta, public.shape.n_groups)
@@ -134,7 +132,7 @@ class FitPlan:
             epsilon_of_target=float(release.epsilon_of_target) or None,
             unit=unit_of(max_rows),
             rows_per_person=max_rows,
-            broken_by=", ".join(self.broken_by),
+            broken_by=self.broken_by,
         )
 
     def results(self, public, released, entry):
@@ -175,9 +173,6 @@ class UnscoredRelease:
         return Cost.concentrated(self.epsilon, self.delta)
 
 
-_SHORT = 50_000  # records: below, passing the interpreter's lock to a thread takes longer than counting
-
-
 def tables_squared_sensitivity(n_tables, rows_per_group=1):
     """Squared L2 sensitivity of this many tables of counts together, for any columns: 2 m^2 per table.
 
@@ -215,11 +210,8 @@ def counts_of_sets(columns, sizes, sets, n_jobs=None, progress=SILENT):
     list of int64 ndarrays
         One table per set, with one axis per column.
     """
-    if effective_n_jobs(n_jobs) == 1 or len(columns[0]) < _SHORT:
-        tables = (_counts(columns, sizes, each) for each in sets)
-    else:
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
-        tables = parallel(delayed(_counts)(columns, sizes, each) for each in sets)
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
+    tables = parallel(delayed(_counts)(columns, sizes, each) for each in sets)
     return list(progress.track(tables, len(sets), f"tables of {len(sets[0])} columns" if sets else "tables"))
 
 

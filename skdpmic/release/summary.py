@@ -185,13 +185,11 @@ class ColumnShares:
 
     def rows(self):
         """Every share and its interval: tuples (kind, of, share, lower, upper)."""
-        shares = [
-            (FLAG, flag, share, self.flag_margin) for flag, share in zip(self.cells.flags, self.flags, strict=True)
-        ]
-        shares += [
-            (PART, part, share, self.part_margin) for part, share in zip(self.part_names(), self.parts, strict=True)
-        ]
-        return [(kind, of, share, max(share - off, 0.0), min(share + off, 1.0)) for kind, of, share, off in shares]
+        names = (*self.cells.flags, *self.part_names())
+        kinds = [FLAG] * len(self.flags) + [PART] * len(self.parts)
+        margins = [self.flag_margin] * len(self.flags) + [self.part_margin] * len(self.parts)
+        of_all = zip(kinds, names, (*self.flags, *self.parts), margins, strict=True)
+        return [(kind, of, share, max(share - off, 0.0), min(share + off, 1.0)) for kind, of, share, off in of_all]
 
     def flag_in_words(self, flag):
         """The share of a flag and its error; empty for a flag that the column does not have."""

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from scipy.special import betainc, gammaincc, gammaln
 
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy.composition import exact, rho_for
+from skdpmic.privacy.composition import budget_of, exact
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian, geometric, uniform_below
 from skdpmic.table.domains import MISSING, OTHER, Labels, ends_in_words, in_unit_interval, names_of_labels
@@ -206,14 +206,13 @@ class GaussianCells:
 
     def release(self, counts, random_bytes):
         """Noisy counts as arrays of floats, not clamped, which sum to the number of records in each column."""
-        noise = np.split(
-            discrete_gaussian(self.variance, sum(self.n_cells), random_bytes), np.cumsum(self.n_cells)[:-1]
-        )
-        noisy = [of_column + z for of_column, z in zip(counts, noise, strict=True)]
-        totals = [int(of_column.sum()) for of_column in counts]  # public
-        return [
-            cells.astype(float) + (n - int(cells.sum())) / len(cells) for cells, n in zip(noisy, totals, strict=True)
-        ]
+        ends = np.cumsum(self.n_cells)[:-1]
+        noise = np.split(discrete_gaussian(self.variance, sum(self.n_cells), random_bytes), ends)
+        released = []
+        for of_column, z in zip(counts, noise, strict=True):
+            noisy, n = of_column + z, int(of_column.sum())  # the number of records, which is public
+            released.append(noisy.astype(float) + (n - int(noisy.sum())) / len(noisy))
+        return released
 
     def reach(self, tail, n_cells, n_together=1):
         """Bound, in records, that the total noise on this many cells exceeds with at most this probability."""
@@ -250,22 +249,15 @@ class CellsRelease:
     @cached_property
     def mechanisms(self):
         """Mechanisms of the two sets: the kind with less noise on flags."""
+        pure = self._split(MovesMechanism, budget_of(self.epsilon).epsilon)
         if self.delta == 0 or self.epsilon == math.inf:
-            return self._pure()
-        largest = max(self.n_cells(0))
-        return min(self._pure(), self._gaussian(), key=lambda mechanisms: self._margin(mechanisms[0], 0, largest))
+            return pure
+        gaussian, largest = self._split(GaussianCells, budget_of(self.epsilon, self.delta).rho), max(self.n_cells(0))
+        return min(pure, gaussian, key=lambda mechanisms: self._margin(mechanisms[0], 0, largest))
 
-    def _pure(self):
-        epsilons = [self.epsilon if self.epsilon == math.inf else share * exact(self.epsilon) for share in _SHARES]
+    def _split(self, kind, budget):
         return [
-            MovesMechanism.for_budget(epsilon, self.n_cells(which), self.rows_per_group)
-            for which, epsilon in enumerate(epsilons)
-        ]
-
-    def _gaussian(self):
-        rho = Fraction(rho_for(self.epsilon, self.delta))
-        return [
-            GaussianCells.for_budget(share * rho, self.n_cells(which), self.rows_per_group)
+            kind.for_budget(share * budget, self.n_cells(which), self.rows_per_group)
             for which, share in enumerate(_SHARES)
         ]
 
@@ -370,7 +362,7 @@ def _radius(n_cells, scale, random_bytes):
 def _uniform_within(n_cells, radius, random_bytes):
     """A uniformly random integer vector with sum 0 and at most this size."""
     place = int(uniform_below(n_within(n_cells, radius), 1, random_bytes)[0])
-    size = _first(lambda size: n_within(n_cells, size) > place, radius)
+    size = bisect_right(range(radius), place, key=lambda size: n_within(n_cells, size))
     moves = np.zeros(n_cells, dtype=object)
     if size == 0:
         return moves
@@ -383,15 +375,6 @@ def _uniform_within(n_cells, radius, random_bytes):
     # Parts that may be 0 are the positive parts of a larger number, minus one each.
     moves[~is_positive] = [1 - part for part in _parts(size + n_others, n_others, random_bytes)]
     return moves
-
-
-def _first(holds, highest):
-    """The smallest of 0 ... highest for which the monotonic condition holds."""
-    low, high = 0, highest
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
 
 
 def _parts(total, n_parts, random_bytes):

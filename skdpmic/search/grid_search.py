@@ -355,7 +355,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         """What is stored of the best candidate, fitted to all rows, and of its cost and that of the choice."""
         best = candidate_with(self.estimator, self.best_params_).fit(X, y)
         spent = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
-        names = [name for place in private_places(best) for name in as_estimator(place.part)._plan().broken_by]
+        names = [as_estimator(place.part)._plan().broken_by for place in private_places(best)]
         broken_by = ", ".join(dict.fromkeys(filter(None, [self._entry.broken_by, *names])))
         seen = {name: getattr(best, name) for name in ("n_features_in_", "feature_names_in_") if hasattr(best, name)}
         return seen | {

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from skdpmic._utils.arguments import asks_for_data, check_whole
+from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.bases import OneToOneFeatureMixin, TransformerMixin
 from skdpmic._utils.private_estimator import (
     PrivateEstimator,
@@ -36,7 +36,6 @@ from skdpmic._utils.typing import (
     ColumnLike,
     Correction,
     Floats,
-    FromData,
     RandomState,
     Range,
     Ranges,
@@ -116,9 +115,9 @@ class ScoringParameters:
     statistic: str = "mic_r"
     epsilon: float = 1.0
     delta: float = 0.0
-    bounds: Ranges | FromData | None = None
+    bounds: Ranges | None = None
     categories: Categories | None = None
-    target_bounds: Range | FromData | None = None
+    target_bounds: Range | None = None
     classes: ColumnLike | None = None
     target_shares: ColumnLike | Literal["learn"] | None = None
     target_cut: Any = None
@@ -212,7 +211,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
 
     # --- Records that are counted first, wherever they are -----------------------------------------------------------
 
-    @if_counts_suffice()
+    @if_counts_suffice
     @one_call_at_a_time
     def fit_sketch(self, sketch: RangeGridSketch) -> Self:
         """Score every feature from the counts of a sketch, and store the noisy release.
@@ -255,7 +254,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         with sketch._in_use():
             return self._release(plan, read_sketch(plan, sketch))
 
-    @if_counts_suffice(public=True)
+    @if_counts_suffice
     @one_call_at_a_time
     def partial_fit(
         self,
@@ -268,7 +267,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
 
         **Until `publish`, the estimator holds exact counts and is as sensitive as the data**; it cannot be pickled. The
         first call deletes the results of an earlier fit. It costs no budget, because nothing is released. Available
-        only if `bounds`, `target_bounds` and `classes` are public, not "data".
+        only if the scores can be computed from counts.
 
         Parameters
         ----------
@@ -307,7 +306,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         store(self, {"_sketch": sketch} | seen)
         return self
 
-    @if_counts_suffice()
+    @if_counts_suffice
     @one_call_at_a_time
     def publish(self) -> Self:
         """Make the release that `fit` would make for all chunks since the last `publish`, and delete their counts.
@@ -342,7 +341,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         warn_about_expected(plan, records.public)
         return self._release(plan, records)
 
-    @if_counts_suffice()
+    @if_counts_suffice
     def empty_sketch(
         self,
         n_samples: int,
@@ -418,7 +417,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         Raises
         ------
         ValueError
-            If a parameter is invalid, epsilon is infinite, or the classes are "data".
+            If a parameter is invalid or epsilon is infinite.
 
         Examples
         --------
@@ -428,8 +427,6 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         ('mic_r', 0.88, 'names', 'mtv_r', 0.014)
         """
         fitted = self._plan()
-        if asks_for_data(self.classes):
-            raise ValueError("classes must be public for a plan, because it depends on their number, got 'data'.")
         facts = fitted.facts
         n_features = facts.n_features if n_features is None else n_features
         given = (n_samples, n_features, None, self.epsilon, None, self.delta, facts.n_classes, self.max_rows_per_group)
@@ -626,18 +623,17 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
         each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
         durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
-        name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,). "data"
-        reads the range from X, which breaks the guarantee and warns.
+        name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,).
     categories : dict, default=None
         Public labels of nominal features, by name, or by number if X is an array: lists of at least 2 distinct strings
         or numbers. Any other label counts as "other", which has its own bin. Together with a dict of `bounds`, it must
         cover every feature except boolean columns and columns whose type declares its labels (such as Polars Enum),
         which need no entry. With rank statistics, the order of the labels matters, and text columns need labels.
     target_bounds : tuple or array-like, default=None
-        Public range of a continuous target, in the form of an entry of `bounds`, or "data". Give exactly one of
+        Public range of a continuous target, in the form of an entry of `bounds`. Give exactly one of
         `target_bounds` and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
-        All labels a discrete target can have, in any order, or "data"; not in a VotingClassifier, which numbers them.
+        All labels a discrete target can have, in any order; not in a VotingClassifier, which numbers them.
     target_shares : array-like or "learn", default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
         order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
@@ -850,8 +846,8 @@ def dp_mic_regression(
     y: BesideTable,
     *,
     epsilon: float,
-    bounds: Ranges | FromData | None = None,
-    target_bounds: Range | FromData | None = None,
+    bounds: Ranges | None = None,
+    target_bounds: Range | None = None,
     **parameters: Any,
 ) -> Floats:
     """Private scores of features against a continuous target.
@@ -894,7 +890,7 @@ def dp_mic_classif(
     y: BesideTable,
     *,
     epsilon: float,
-    bounds: Ranges | FromData | None = None,
+    bounds: Ranges | None = None,
     classes: ColumnLike,
     **parameters: Any,
 ) -> Floats:

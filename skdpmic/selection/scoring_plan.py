@@ -151,9 +151,8 @@ class ScoringPlan(FitPlan):
         return isinstance(self.release(sketch.n_features_in_, n_samples, sketch.n_classes), JointFeatures)
 
     def cost(self, n_features):
-        """The cost of a fit to this many features: of the costliest release, if several are possible."""
-        releases = [self.release(n_features, None, n_classes) for n_classes in self.facts.numbers_of_classes]
-        return max((release.cost for release in releases), key=lambda cost: cost.in_zcdp)
+        """The cost of a fit to this many features: of the release."""
+        return self.release(n_features, None, self.facts.n_classes).cost
 
     def measure(self, n_people, n_features, n_classes):
         """The measure for this many people; without `max_rows_per_group`, each row of X is one person."""

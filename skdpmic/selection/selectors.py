@@ -110,18 +110,17 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
         each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
         durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
-        name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,). "data"
-        reads the range from X, which breaks the guarantee and warns.
+        name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,).
     categories : dict, default=None
         Public labels of nominal features, by name, or by number if X is an array: lists of at least 2 distinct strings
         or numbers. Any other label counts as "other", which has its own bin. Together with a dict of `bounds`, it must
         cover every feature except boolean columns and columns whose type declares its labels (such as Polars Enum),
         which need no entry. With rank statistics, the order of the labels matters, and text columns need labels.
     target_bounds : tuple or array-like, default=None
-        Public range of a continuous target, in the form of an entry of `bounds`, or "data". Give exactly one of
+        Public range of a continuous target, in the form of an entry of `bounds`. Give exactly one of
         `target_bounds` and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
-        All labels a discrete target can have, in any order, or "data"; not in a VotingClassifier, which numbers them.
+        All labels a discrete target can have, in any order; not in a VotingClassifier, which numbers them.
     target_shares : array-like or "learn", default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
         order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
@@ -393,18 +392,17 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
         each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
         durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
-        name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,). "data"
-        reads the range from X, which breaks the guarantee and warns.
+        name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,).
     categories : dict, default=None
         Public labels of nominal features, by name, or by number if X is an array: lists of at least 2 distinct strings
         or numbers. Any other label counts as "other", which has its own bin. Together with a dict of `bounds`, it must
         cover every feature except boolean columns and columns whose type declares its labels (such as Polars Enum),
         which need no entry. With rank statistics, the order of the labels matters, and text columns need labels.
     target_bounds : tuple or array-like, default=None
-        Public range of a continuous target, in the form of an entry of `bounds`, or "data". Give exactly one of
+        Public range of a continuous target, in the form of an entry of `bounds`. Give exactly one of
         `target_bounds` and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
-        All labels a discrete target can have, in any order, or "data"; not in a VotingClassifier, which numbers them.
+        All labels a discrete target can have, in any order; not in a VotingClassifier, which numbers them.
     target_shares : array-like, default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
         order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of

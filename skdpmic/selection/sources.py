@@ -2,13 +2,12 @@
 
 import math
 import numbers
-from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
 from sklearn.utils.metaestimators import available_if
 
-from skdpmic._utils.arguments import check_public, one_of
+from skdpmic._utils.arguments import one_of
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import column_names, is_dask_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.texts import quoted
@@ -72,34 +71,30 @@ def _check_pieces(statistic, max_rows_per_group):
         )
 
 
-def if_counts_suffice(*, public: bool = False) -> Callable[[_Method], _Method]:
+def if_counts_suffice(method: _Method) -> _Method:
     """A method of estimators whose scores can be computed from counts; otherwise its AttributeError gives the reason.
 
     This needs few parameters, so that other ones may be invalid.
     """
+    return available_if(_counts_suffice)(method)
 
-    def suffice(estimator):
-        given = estimator.get_params(deep=False)
-        try:
-            _check_pieces(statistic_named(estimator.statistic, given.get("correction")), estimator.max_rows_per_group)
-            if given.get("criterion") == "joint":
-                raise ValueError(
-                    "criterion must be 'single' or 'auto' if records are counted in chunks or sketches, got 'joint': "
-                    "it counts features together with those chosen. fit takes a LazyFrame or a dask collection."
-                )
-            for name in ("bounds", "categories", "target_bounds", "classes"):
-                if public:
-                    check_public(name, given[name])
-        except ValueError as error:
-            raise AttributeError(str(error)) from None
-        return True
 
-    return available_if(suffice)
+def _counts_suffice(estimator):
+    given = estimator.get_params(deep=False)
+    try:
+        _check_pieces(statistic_named(estimator.statistic, given.get("correction")), estimator.max_rows_per_group)
+        if given.get("criterion") == "joint":
+            raise ValueError(
+                "criterion must be 'single' or 'auto' if records are counted in chunks or sketches, got 'joint': "
+                "it counts features together with those chosen. fit takes a LazyFrame or a dask collection."
+            )
+    except ValueError as error:
+        raise AttributeError(str(error)) from None
+    return True
 
 
 def _count_lazily(plan, X, y, sample_weight):
     """The records of a LazyFrame, counted in batches."""
-    plan.facts.check_public()
     if y is None:
         raise ValueError(f"{plan.reader} requires y to be passed, but the target y is None.")
     refuse_target_among(column_names(X), y)
@@ -179,7 +174,6 @@ def check_agreement(plan, sketch):
     What is not given matches, and "auto", and an exponent B: the sketch was built for an expected number of records.
     """
     facts, description, (B, c, correction) = plan.facts, sketch.description, plan.asked
-    facts.check_public()
     check_features(description, facts)
     target, classes = description.target, facts.classes
     if B != "auto":

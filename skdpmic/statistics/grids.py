@@ -147,7 +147,7 @@ def refine(lo, hi, partitions):
     edges = lo + parts * ((hi - lo) / sizes[of_size])
     order = np.argsort(edges, kind="stable")  # the exact edges ascend, and rounding may only swap equal ones
     edges = edges[order]
-    is_new = np.append(True, edges[1:] > edges[:-1])
+    is_new = edges > np.append(-np.inf, edges[:-1])
     first_cell = np.zeros((len(sizes), sizes[-1] + 1), dtype=np.int64)
     first_cell[of_size[order], parts[order]] = np.cumsum(is_new)
     edges = edges[is_new]

@@ -433,24 +433,6 @@ def _sides(bounds, n_features, name):
     return of, lower, upper
 
 
-# --- From the data, without a guarantee ---------------------------------------------------------------------------
-
-
-def with_range_of_data(values):
-    """Values of one column, and their range.
-
-    If the width of the range overflows, the column is scaled by a power of two, which does not affect scores.
-    """
-    present = values[~np.isnan(values)]
-    if len(present) == 0:
-        return values, Range(0.0, 1.0)
-    if np.abs(present, dtype=np.float64).max() > 2.0**1020:
-        values, present = values * 2.0**-4, present * 2.0**-4
-    lower, upper = float(present.min()), float(present.max())
-    # A constant can have any width.
-    return values, Range(lower, upper if upper > lower else lower + max(1.0, abs(lower)))
-
-
 # --- As text, for sketches ------------------------------------------------------------------------------------------
 
 _KINDS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels, Ignored)}

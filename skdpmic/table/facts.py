@@ -3,13 +3,12 @@
 Readers, sketches, plans and other parties use both.
 """
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.arguments import asks_for_data, check_public, is_whole, warn_about_data
+from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, domain_of
@@ -94,7 +93,7 @@ def check_n_features(n_features, names):
 
 @dataclass(frozen=True, eq=False)
 class PublicFacts:
-    """Public arguments in the user's form. None of them is read from the data, unless it is "data".
+    """Public arguments in the user's form.
 
     Parameters
     ----------
@@ -124,24 +123,9 @@ class PublicFacts:
     allows_other_columns: bool = False
 
     @property
-    def read_from_data(self):
-        """Names of the arguments that are "data", which breaks the guarantee."""
-        return [name for name in self._used if asks_for_data(getattr(self, name))]
-
-    @property
-    def _used(self):
-        return ("bounds", "categories", "target_bounds", "classes") if self.needs_ranges else ("classes",)
-
-    @property
     def n_classes(self):
         """Number of classes of a discrete target; None if not given."""
-        is_said = self.classes is not None and not asks_for_data(self.classes)
-        return len(check_classes(self.classes)) if is_said else None
-
-    @property
-    def numbers_of_classes(self):
-        """The number of classes, None for numbers; if read from the data, the smallest and largest possible."""
-        return (2, math.inf) if asks_for_data(self.classes) else (self.n_classes,)
+        return None if self.classes is None else len(check_classes(self.classes))
 
     @property
     def n_features(self):
@@ -159,22 +143,12 @@ class PublicFacts:
         kept = kept_columns(self.keep, n_features, names)
         return () if self.reads_kept else kept
 
-    def warn_about_data(self):
-        """Warn about each argument that is "data"."""
-        for name in self.read_from_data:
-            warn_about_data(name)
-
     def check_target(self):
         """Raise unless exactly one kind of target is described."""
         check_kind(self.target_bounds, self.classes, self.needs_ranges)
 
-    def check_public(self):
-        """Raise if an argument is "data", which is never complete in memory."""
-        for name in ("bounds", "categories", "target_bounds", "classes"):
-            check_public(name, getattr(self, name))
-
     def domains(self, n_features, names, declared=None):
-        """The domain of each feature; None if its range is read from the data."""
+        """The domain of each feature."""
         bounds, categories = self._entries_for(self.bounds, names), self._entries_for(self.categories, names)
         columns = (n_features, names, declared)
         return feature_domains(bounds, categories, *columns, self.needs_ranges, self.ignored(n_features, names))
@@ -205,17 +179,15 @@ class PublicFacts:
         Returns
         -------
         Description
-            Description with None in place of values that are read from the data.
         """
         domains = self.domains(n_features, names, declared)
         names = None if names is None else np.asarray(names, dtype=object)
         if self.classes is None:
             return Description(domains, names, target_domain(self.target_bounds, self.needs_ranges), None)
-        return Description(domains, names, None, None if asks_for_data(self.classes) else check_classes(self.classes))
+        return Description(domains, names, None, check_classes(self.classes))
 
     def describe_unseen(self, n_features, feature_names, declared=None):
         """The description of a table that is not available; a ValueError if the arguments are not sufficient."""
-        self.check_public()
         self.check_target()
         names = self._names() if feature_names is None else as_names(feature_names)
         if n_features is None and names is None:

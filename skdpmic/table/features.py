@@ -4,7 +4,6 @@ import numbers
 
 import numpy as np
 
-from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated, almost, is_position, refuse_masked
 from skdpmic._utils.texts import quoted
@@ -33,7 +32,6 @@ def feature_domains(bounds, categories, n_features, names, declared=None, needs_
     Returns
     -------
     list of length n_features
-        With None if the range is read from the data.
     """
     declared = declared or {}
     nominal = by_number(categories or {}, "categories", n_features, names)
@@ -73,8 +71,6 @@ def domains_without_ranges(categories, n_features, names, declared):
 
 def _numeric_domains(bounds, n_features, names):
     """The domain of each feature that `bounds` describe, as numbers."""
-    if asks_for_data(bounds):
-        return [None] * n_features
     if bounds is not None and not isinstance(bounds, dict):
         return domains_of(bounds, n_features)
     domains = [UNDESCRIBED] * n_features
@@ -410,4 +406,4 @@ def described(domain):
     """The kind of values that a domain describes."""
     if isinstance(domain, Labels):
         return values.kind_of_labels(domain.labels)
-    return Order.of if domain is None else domain.of
+    return domain.of

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.progress import SILENT, Progress
 from skdpmic._utils.readable import is_dask_collection, refuse_target_among
 from skdpmic._utils.texts import quoted
 from skdpmic.table import values
-from skdpmic.table.domains import NUMBERS, Ignored, Labels, Order, Range, with_range_of_data
+from skdpmic.table.domains import NUMBERS, Ignored, Labels, Order, Range
 from skdpmic.table.facts import Description
 from skdpmic.table.features import domains_without_ranges, kept_columns, ordered_kinds, read_each, refuse_faults
 from skdpmic.table.people import People, read_people
@@ -214,7 +213,8 @@ class TableRecords(NamedTuple):
     @property
     def public(self):
         """What is public of the table."""
-        return PublicTable(self.shape, self.n_classes, self._target_domain, self.description, self.seen, self.kept)
+        of_target = None if self.description is None else self.description.target
+        return PublicTable(self.shape, self.n_classes, of_target, self.description, self.seen, self.kept)
 
     @property
     def n_samples(self):
@@ -235,13 +235,6 @@ class TableRecords(NamedTuple):
     def n_classes(self):
         """Number of classes; None with a numeric target, or none."""
         return None if self.target is None else self.target.n_classes
-
-    @property
-    def _target_domain(self):
-        """The domain of a numeric target; its range, if that was read from the data."""
-        if self.description is None or not isinstance(self.target, NumericTarget):
-            return None
-        return self.description.target or Range(*self.target.bounds)
 
     def with_weights(self, weights):
         """The records, with weights in units."""
@@ -326,8 +319,7 @@ def read_records(facts, X, y, reader):
     seen = columns_seen(table)
     description = facts.describe(table.n_features, table.names_as_text(), table.declared())
     columns, domains = read_columns(table, description.domains)
-    classes = facts.classes if asks_for_data(facts.classes) else description.classes
-    target = make_target(y, table.n_samples, description.target, classes, reader)
+    target = make_target(y, table.n_samples, description.target, description.classes, reader)
     kept = kept_columns(facts.keep, table.n_features, seen.get("feature_names_in_"))
     return TableRecords(columns, _encoded_domains(domains), target, description, kept=kept, seen=seen)
 
@@ -407,8 +399,6 @@ def read_numbers(X, estimator):
 def read_columns(table, domains):
     """The columns of a table, converted by their domains, and the domains.
 
-    A domain that is None is replaced by the range of the data.
-
     Returns
     -------
     columns : ndarray of shape (n_features, n_samples), or Columns
@@ -418,14 +408,12 @@ def read_columns(table, domains):
     if table.values is not None and all(map(_leaves_numbers, different)):
         return Integers(table.values.T) if table.values.dtype.kind in "biu" else table.values.T, domains
     # The values of these are checked, and the table must not become dense, or floats, as a whole.
-    if (table.is_sparse or table.values is not None) and None not in domains:
+    if table.is_sparse or table.values is not None:
         refuse_other_kinds(table, dict(enumerate(domains)))
         return Columns(
             [partial(_place, table, j, domain) for j, domain in enumerate(domains)], table.n_samples
         ), domains
     columns = read_values(table, domains)
-    if None in domains:
-        columns, domains = zip(*map(_with_domain, columns, domains), strict=True)
     makers = [partial(domain.encode, column) for domain, column in zip(domains, columns, strict=True)]
     return Columns(makers, table.n_samples), list(domains)
 
@@ -458,10 +446,6 @@ def _read(table, j, domain):
     if isinstance(domain, Labels):
         return values.as_codes(column, domain.labels, name)
     return values.as_numbers(column, ordered_kinds(domain), name)
-
-
-def _with_domain(column, domain):
-    return with_range_of_data(column) if domain is None else (column, domain)
 
 
 def refuse_other_kinds(table, domains):

@@ -7,13 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn import config_context
 from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
-from skdpmic._utils.arguments import asks_for_data, check_n_shares, check_shares, is_number
-from skdpmic._utils.errors import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS, without_data
+from skdpmic._utils.arguments import check_n_shares, check_shares, is_number
+from skdpmic._utils.errors import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS
 from skdpmic._utils.readable import abbreviated, is_dask_collection, refuse_name
 from skdpmic._utils.texts import quoted
-from skdpmic.table.domains import NUMBERS, Order, domain_of, with_range_of_data
+from skdpmic.table.domains import NUMBERS, Order, domain_of
 from skdpmic.table.features import labels_of, refuse_missing
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form import OBJECTS, TEXT, array_of, kind_of_dtype
@@ -72,10 +71,8 @@ def check_kind(target_bounds, classes, needs_ranges=True):
 
 
 def target_domain(target_bounds, needs_ranges=True):
-    """The domain of a numeric target; None if its range is read from the data."""
-    if not needs_ranges:
-        return Order()
-    return None if asks_for_data(target_bounds) else domain_of(target_bounds, "target_bounds")
+    """The domain of a numeric target."""
+    return domain_of(target_bounds, "target_bounds") if needs_ranges else Order()
 
 
 def check_target_shares(target_shares, target_bounds, classes):
@@ -84,8 +81,8 @@ def check_target_shares(target_shares, target_bounds, classes):
     Parameters
     ----------
     target_shares : array-like of shape (n_classes,), in the order of `classes`, or of shape (2,), (4,) or (8,)
-    target_bounds : tuple, array-like, "data" or None
-    classes : array-like, "data" or None
+    target_bounds : tuple, array-like or None
+    classes : array-like or None
         If both are None, a sketch describes the target. Its measure checks the number of shares.
 
     Returns
@@ -93,8 +90,6 @@ def check_target_shares(target_shares, target_bounds, classes):
     list of float
         All above 0, with a sum of about 1.
     """
-    if asks_for_data(classes):
-        raise ValueError("target_shares must be None with classes='data', because it needs the order of the classes.")
     if classes is None and target_bounds is None:
         return check_shares(target_shares)
     if classes is None:
@@ -114,9 +109,9 @@ def make_target(y, n_samples, domain, classes, reader, named="classes"):
     ----------
     y : array-like of shape (n_samples,)
     n_samples : int
-    domain : Range, LogRange, Knots, Order or None
+    domain : Range, LogRange, Knots or Order
         Axis of a numeric target, from :func:`target_domain`.
-    classes : array-like, "data" or None
+    classes : array-like or None
         Labels of a discrete target; None for a numeric one.
     reader : str
         The estimator that errors name.
@@ -131,13 +126,11 @@ def make_target(y, n_samples, domain, classes, reader, named="classes"):
     if classes is not None:
         return _class_target(y, classes, named)
     y = _as_numbers(y, domain)
-    if domain is None:
-        y, domain = with_range_of_data(y)
     return NumericTarget(domain.encode(y), domain.encoded)
 
 
 def _as_numbers(y, domain):
-    allowed = ANY_ORDER if domain is None or domain.of == Order.of else (domain.of, OBJECTS)
+    allowed = ANY_ORDER if domain.of == Order.of else (domain.of, OBJECTS)
     if y.kind not in allowed and not (y.missing.all() or (NUMBERS in allowed and are_numerals(y))):
         remedy = f" {TO_NUMBERS}" if y.kind == TEXT else ""
         raise ValueError(f"y must hold real numbers, or dates with target_bounds of dates, got {y.kind}.{remedy}")
@@ -173,7 +166,7 @@ def _class_target(y, classes, named):
     if y.n_samples == 0:  # an empty column has an arbitrary type
         return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
     _complete(y, named)
-    labels = _labels_of_data(y) if asks_for_data(classes) else check_classes(classes)
+    labels = check_classes(classes)
     kind = kind_of_dtype(labels.dtype)
     if y.kind not in (kind, OBJECTS):
         numbered = (kind, y.kind) == (TEXT, NUMBERS)
@@ -194,27 +187,11 @@ def one_dimensional(array):
         return column_or_1d(array, warn=True)
 
 
-def labels_in(y):
-    """The distinct labels of a target, read from the data, in ascending order: at least two."""
-    labels = _labels_of_data(_complete(column_of(y, "y", one_dimensional)))
-    without_data(check_classification_targets, labels)  # which refuses numbers that are not labels
-    if len(labels) < 2:
-        raise ValueError("y must hold labels of at least 2 classes, got 1 class.")
-    return labels
-
-
 def _complete(y, named="classes"):
     if y.missing.any():
         remedy = NO_MISSING if named == "classes" else f"A target must be complete: {ONLY_COMPLETE}"
         raise ValueError(f"Input y contains NaN. {remedy}")
     return y
-
-
-def _labels_of_data(y):
-    labels = _with_common_type(y.values)
-    if labels.dtype.kind not in "biufUS":
-        raise ValueError(_NO_CLASSES)
-    return np.unique(labels)
 
 
 _NO_CLASSES = "y must hold labels of the same type as classes, and no missing values, got at least one other value."

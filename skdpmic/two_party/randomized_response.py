@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.arguments import check_public, check_whole, is_auto
+from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.bases import OneToOneFeatureMixin, TransformerMixin
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator, in_use, one_call_at_a_time
@@ -45,7 +45,7 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
     epsilon : float, default=1.0
         Privacy budget of one `transform`, for each record with all its columns; above 0. Infinity adds no noise.
     bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric columns, as in :class:`DPMICScorer`, but never "data". Each is cut into equal parts;
+        Public ranges of numeric columns, as in :class:`DPMICScorer`. Each is cut into equal parts;
         values outside count in the outermost parts.
     categories : dict, default=None
         Public labels of nominal columns, by name, or by number if X is an array, at most 254 per column. Each label is
@@ -257,7 +257,6 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
 
     def _check_parameters(self):
         check_epsilon(self.epsilon)
-        check_public("bounds", self.bounds)
         check_ledger(self.ledger)
         entropy_source(self.random_state)
         if not is_auto(self.n_parts):

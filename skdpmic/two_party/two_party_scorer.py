@@ -267,7 +267,6 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
             raise ValueError("ledger must be None without epsilon, because then nothing is published or charged.")
         is_cut = self.epsilon is not None or self.statistic != "distance_correlation"
         facts = PublicFacts(target_bounds=self.target_bounds, classes=self.classes, needs_ranges=is_cut)
-        facts.check_public()
         facts.check_target()
         shares = None if self.target_shares is None else self._checked_shares()
         entropy_source(self.random_state)

@@ -301,13 +301,11 @@ def test_a_k_above_the_released_number_is_shown_instead_of_raised(fitted):
 BROKEN = [
     ({"random_state": 0}, "random_state was set"),
     ({"epsilon": math.inf}, "an epsilon is infinite"),
-    ({"bounds": "data"}, "bounds was read from the data"),
-    ({"target_bounds": "data"}, "target_bounds was read from the data"),
 ]
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-@pytest.mark.parametrize("parameters, why", BROKEN, ids=["random_state", "epsilon", "bounds", "target_bounds"])
+@pytest.mark.parametrize("parameters, why", BROKEN, ids=["random_state", "epsilon"])
 @pytest.mark.parametrize("estimator", [DPMICScorer, DPMICSelector])
 @pytest.mark.combinations
 def test_a_fit_without_privacy_says_so_for_good(estimator, parameters, why):
@@ -318,10 +316,6 @@ def test_a_fit_without_privacy_says_so_for_good(estimator, parameters, why):
     fit.fit(FRAME, Y)
     assert "No privacy" not in section(fit)
     assert released(fit).facts["Covers"] == "each of 400 records"
-
-
-def test_bounds_read_from_the_data_are_harmless_for_ranks_which_ignore_them():
-    assert "No privacy" not in section(DPMICScorer(statistic="kendall", bounds="data").fit(FRAME, Y))
 
 
 @pytest.mark.few

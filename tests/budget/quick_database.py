@@ -13,7 +13,7 @@ import pytest
 IN_SQLITE = {
     r"(SET LOCAL|LOCK TABLE|CREATE SCHEMA) .*": "SELECT 1",
     r"SHOW .*": "SELECT 'on'",
-    r"clock_timestamp\(\) AT TIME ZONE 'UTC'": "CURRENT_TIMESTAMP",
+    r"to_char\(clock_timestamp.*": "strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')",
 }
 URL = "postgresql+psycopg://ann@budget.example.org/patients"
 
@@ -47,5 +47,5 @@ def install(monkeypatch, folder):
 
         return engine
 
-    monkeypatch.setattr(DatabaseStorage, "_create_engine", create_engine)
+    monkeypatch.setattr(DatabaseStorage, "engine", property(create_engine))
     return file_of

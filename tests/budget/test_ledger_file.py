@@ -64,12 +64,14 @@ def test_a_file_that_is_not_a_ledger_is_refused_and_left_alone(tmp_path):
         assert (tmp_path / name).read_bytes() == content
 
 
-@pytest.mark.parametrize("version, remedy", [(5, "record that in a new ledger with spend"), (7, "or a later one")])
-def test_a_ledger_of_another_format_is_refused_with_a_remedy(path, version, remedy):
+@pytest.mark.parametrize("version", [5, 7])
+def test_a_ledger_of_another_format_is_refused_with_a_remedy(path, version):
     BudgetLedger(path, 1.0)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(ValueError, match=f"has format {version}, but this version of skdpmic reads 6.*{remedy}"):
+    with pytest.raises(
+        ValueError, match=f"has format {version}, but this version of skdpmic reads 6.*record that in a new"
+    ):
         BudgetLedger(path, 1.0)
 
 
@@ -252,8 +254,7 @@ def filled(path, n_entries=20):
 def read_whole(path):
     """Limits and entries, or None if reading is refused."""
     try:
-        with ledger_file.open_ledger_file(str(path), "DEFERRED") as file:
-            return file.limits, file.entries
+        return storage_at(path).transact(lambda file: (file.limits, file.entries), writes=False)
     except (ValueError, OSError):
         return None
 
@@ -431,7 +432,7 @@ def test_a_ledger_renamed_without_its_journal_is_refused(path, torn):
     path.rename(other)
     torn._storage = storage_at(other)
     before = other.read_bytes()
-    message = f"last written as '{path}', and '{path}-journal' .* Move the ledger back, or move that file to '{other}-j"
+    message = f"last written as '{path}', and '{path}-journal' .* move it back, or move that file to '{other}-j"
     for use in uses(torn).values():
         with pytest.raises(OSError, match=message):
             use()
@@ -522,11 +523,14 @@ def test_a_folder_with_two_names_does_not_make_a_journal_of_another_process_an_e
     monkeypatch.setattr(os.path, "realpath", os.path.abspath)
     through_mount = BudgetLedger.open(mounted / path.name)
     assert through_mount.path != ledger.path
-    with ledger_file.open_ledger_file(ledger.path, "IMMEDIATE") as file:
+    monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())
+
+    def look_through_mount(file):
         file.append(LedgerEntry("x", 0.5, when="now"))
         assert journal_of(path).exists()
-        monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())
         assert through_mount.spent() == (0.0, 0.0)
+
+    ledger._storage.transact(look_through_mount, writes=True)
     assert through_mount.spent() == (0.5, 0.0)
 
 

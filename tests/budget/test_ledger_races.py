@@ -114,13 +114,12 @@ def test_a_fork_waits_until_no_other_thread_is_inside_sqlite(path):
     ledger = BudgetLedger(path, 1.0)
     inside, forked, left = threading.Event(), threading.Event(), []
 
-    def stay_inside():
-        with ledger_file.open_ledger_file(ledger.path, "IMMEDIATE"):
-            inside.set()
-            forked.wait(timeout=0.5)  # until the fork is done if it does not wait
-            left.append("the thread")
+    def stay_inside(book):
+        inside.set()
+        forked.wait(timeout=0.5)  # until the fork is done if it does not wait
+        left.append("the thread")
 
-    thread = threading.Thread(target=stay_inside)
+    thread = threading.Thread(target=ledger._transact, args=(stay_inside,), kwargs={"writes": True})
     thread.start()
     inside.wait()
     if (child := os.fork()) == 0:

@@ -15,7 +15,6 @@ import pytest
 
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer
 from skdpmic.budget import ledger, ledger_database
-from skdpmic.budget.ledger_database import _digest_of_limits, ledger_tables
 from tests.budget import quick_database
 from tests.budget.quick_database import URL
 from tests.budget.test_ledger_file import CHANGES, filled
@@ -200,10 +199,10 @@ def test_limits_may_be_raised_and_never_lowered(file_of):
     storage = ledger._storage
     for epsilon, message in ((2000.0, r"\(2000.0, 0.5, 'zcdp', None\), got \(1000.0"), (900.0, "limits were changed")):
         with storage.engine.begin() as connection:
-            limits = ledger_tables().limits
-            *_, (number, _, *others, digest) = connection.execute(limits.select().order_by(limits.c.number))
-            new = _digest_of_limits(digest, (epsilon, *others))
-            connection.execute(limits.insert().values((number + 1, epsilon, *others, new)))
+            rows = connection.exec_driver_sql("SELECT * FROM skdpmic.limits ORDER BY number")
+            *_, (number, _, *others, digest) = rows
+            new = ledger_database._digest_of_limits(digest, (epsilon, *others))
+            ledger_database._insert(connection, "limits", (number + 1, epsilon, *others, new))
         with pytest.raises(ValueError, match=message):
             ledger.charge("x", 0.5)
         if epsilon == 2000.0:
@@ -228,7 +227,7 @@ def test_times_come_from_the_server_and_never_go_back(file_of, monkeypatch):
     shared.charge("one", 0.1)
     monkeypatch.setattr(ledger, "datetime", Clock)
     shared.charge("two", 0.1)
-    monkeypatch.setattr(ledger_database, "_CLOCK", "datetime('2001-01-01')")
+    monkeypatch.setattr(ledger_database, "_CLOCK", "'2001-01-01'")
     shared.charge("three", 0.1)
     whens = [entry.when for entry in shared.entries()]
     assert whens == sorted(whens)

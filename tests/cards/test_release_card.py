@@ -151,7 +151,6 @@ def test_people_are_distinguished_from_records():
 BROKEN = [
     ({"random_state": 0}, ["random_state"], "random_state was set"),
     ({"epsilon": math.inf}, ["epsilon"], "an epsilon is infinite"),
-    ({"bounds": "data", "target_bounds": "data"}, ["bounds", "target_bounds"], "bounds was read from the data"),
 ]
 
 
@@ -176,12 +175,6 @@ def test_the_card_keeps_saying_what_broke_the_guarantee(kind, parameters, names,
 def test_the_card_keeps_saying_that_a_seed_was_given(name):
     fitted = make_pipeline(ESTIMATORS[name](random_state=0)).fit(X, Y)[0].set_params(random_state=None)
     assert release_card(fitted).fields["broken_by"] == ["random_state"]
-
-
-@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_the_card_keeps_saying_that_labels_were_read_from_the_data():
-    fitted = DPMICScorer(bounds=(0, 1), classes="data").fit(X, Y > 0.3).set_params(classes=[0, 1])
-    assert release_card(fitted).fields["broken_by"] == ["classes"]
 
 
 @pytest.mark.slow

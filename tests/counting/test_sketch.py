@@ -336,16 +336,6 @@ def test_fit_discards_earlier_counts():
         scorer.publish()
 
 
-@pytest.mark.parametrize("leak", [{"bounds": "data"}, {"target_bounds": "data"}])
-def test_nothing_can_be_read_from_data_that_comes_in_chunks(leak):
-    scorer = DPMICScorer(**CONTINUOUS | leak)
-    assert not hasattr(scorer, "partial_fit")
-    with pytest.raises(ValueError, match="must be public if records come in pieces, got 'data'"):
-        scorer.empty_sketch(N)
-    with pytest.raises(ValueError, match="must be public if records come in pieces, got 'data'"):
-        RangeGridSketch(**CONTINUOUS | leak, B=20)
-
-
 # --- What is refused -------------------------------------------------------------------------------------------------
 
 SECRET = 0.8675309
@@ -464,7 +454,6 @@ def test_parameters_are_checked(bad, message):
     "asked, message",
     [
         ({"bounds": (0, 1)}, "bounds and categories must be None or those of the sketch"),
-        ({"bounds": "data"}, "bounds must be public"),
         ({"target_bounds": (0, 1)}, "target_bounds must be that of the sketch"),
         ({"classes": [0, 1]}, "classes must be that of the sketch, None, got"),
         ({"B": 21}, "B must be that of the sketch, 33.7, got 21"),

@@ -241,8 +241,6 @@ def test_an_estimators_plan_takes_the_number_of_features_from_bounds():
     for estimator in (DPMICScorer(**NUMBERS), DPMICScorer(statistic="kendall", bounds={"a": (0, 1)})):
         with pytest.raises(ValueError, match="n_features must be an int >= 1, got None"):
             estimator.plan(100)
-    with pytest.raises(ValueError, match="classes must be public for a plan"):
-        DPMICScorer(bounds=(0, 1), classes="data").plan(100, 3)
     with pytest.raises(ValueError, match="epsilon must be finite"):
         DPMICScorer(**NUMBERS, epsilon=math.inf).plan(100, 3)
     with pytest.raises(ValueError, match="B must be"):

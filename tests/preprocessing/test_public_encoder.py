@@ -342,10 +342,10 @@ def test_no_data_is_in_a_pickle():
 @each(
     "parameters, message",
     [
-        ({"bounds": "data"}, "bounds must be public, because PublicEncoder learns nothing from X, got 'data'"),
-        ({"categories": "data"}, "categories must be public"),
-        ({"bounds": {"age": "data"}}, "bounds of feature 'age' must be"),
-        ({"categories": {"age": "data"}}, "categories of feature 'age' must be a list"),
+        ({"bounds": "auto"}, "bounds must be .lower, upper., "),
+        ({"categories": "auto"}, "categories must be a dict by name of a feature"),
+        ({"bounds": {"age": "auto"}}, "bounds of feature 'age' must be"),
+        ({"categories": {"age": "auto"}}, "categories of feature 'age' must be a list"),
         ({"bounds": {0: (0, 1)}}, r"the keys of bounds must be column names, got \[0\]"),
         ({"bounds": ([0, 0], [1, 1])}, "bounds must be .lower, upper., "),
         ({"bounds": {"age": (1, 0)}}, "bounds of feature 'age' must be finite with lower < upper"),

@@ -198,7 +198,7 @@ def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
         ("mass", "mic.statistic.mass_plan"),
         ("mass", "mic.statistic.rounding_error"),
         ("mass", "mic.statistic.entropy_table"),
-        ("mass", "mic.statistic.grid_sensitivity"),
+        ("mass", "measure.grid_sensitivity"),
         ("geometric", "mic.statistic.resolve_parts"),
         ("geometric", "mic.statistic.TableScorer"),
         ("geometric", "mic.noisy_tables.GeometricMechanism.for_budget"),

@@ -281,7 +281,6 @@ def test_the_cost_of_a_search_over_randomized_response_is_not_guessed():
     [
         ({"epsilon": 0}, "epsilon must be"),
         ({"bounds": None}, "bounds must have an entry for every feature"),
-        ({"bounds": "data"}, "bounds must be public"),
         ({"bounds": {0: (0, 1)}}, "bounds must have an entry for every feature"),
         ({"categories": {0: ["a"]}}, "categories of feature 0 must be"),
         ({"n_parts": 1}, "n_parts must be 'auto' or an int from 2"),

@@ -270,8 +270,6 @@ KNOWN = {"statistic": "mtv_r", "target_bounds": (0, 1), "target_shares": [0.5, 0
         ({**KNOWN, "target_shares": [0.5, 0.4]}, "target_shares must"),
         ({**KNOWN, "target_shares": [0.2, 0.3, 0.5]}, "target_shares must"),
         ({"epsilon": 0.0}, "epsilon must be"),
-        ({"epsilon": 1.0, "target_bounds": "data"}, "target_bounds must be public"),
-        ({"classes": "data"}, "classes must be public"),
         ({"classes": [0, 1], "target_bounds": (0, 1)}, "exactly one of target_bounds"),
         ({"classes": [0]}, "classes must be a list or array of at least 2"),
         ({"ledger": "bob.db"}, "ledger must be a BudgetLedger"),

@@ -242,10 +242,6 @@ REFUSED = {
         {"target_shares": [0.5, 0.5], "target_bounds": None, "classes": [0, 1, 2]},
         "must be 3 numbers",
     ),
-    "classes of the data": (
-        {"target_shares": [0.5, 0.5], "target_bounds": None, "classes": "data"},
-        "because it needs the order of the classes",
-    ),
     "equal classes": (
         {"target_shares": [0.5, 0.5], "target_bounds": None, "classes": [0, 1, 1]},
         "classes must be distinct labels",
