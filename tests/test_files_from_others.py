@@ -22,13 +22,8 @@ N = 1000
 GROWTH, NOISE = 10, 0.05  # for four times the size: time that grows with the square takes 16 times as long; seconds
 TOML = [
     *"'\"#\n\\a.=[]{},1-_",
-    '"""',
-    "'''",
+    *['"""', "'''", "a{i}", "1.5", "0x", "2020-01-01"],
     "\r\n",
-    "a{i}",
-    "1.5",
-    "0x",
-    "2020-01-01",
     "[a{i}]\n",
     "[[a]]\n",
     "a{i}=1\n",
@@ -36,15 +31,8 @@ TOML = [
 COLUMNS = ['"a{i}"={range=[0,1]}\n', '"a{i}*"={}\n', "a{i}.labels=['a']\n", "a={b{i}=1}\n", "[columns.a{i}]\n"]
 CSV = [*',"a;\n\r\t\0 é\ufeff', "a{i}", "a{i},", "1,1\n", "x,1\n"]
 JSON = [*"[]{},1", '"a":', '"a{i}":', '"a{i}",', "1,", "[1],", '["Range",0,1],', '"\\n', "\\u00e9", "null,", "1e9"]
-BEGINS_OF_TOML = [
-    "",
-    "a = ",
-    "version = 1\n",
-    "version = 1\n[columns]\n",
-    "[columns.x]\nlabels = [",
-    "a = '''",
-    "groups = [",
-]
+VERSION = "version = 1\n"
+BEGINS_OF_TOML = ["", "a = ", VERSION, f"{VERSION}[columns]\n", "[columns.x]\nlabels = [", "a = '''", "groups = ["]
 
 
 def repeated(begin, piece, n):

@@ -44,29 +44,27 @@ def fitted(X=X, y=Y, groups=None, **changed):
 # --- Columns: all that is wrong in one message ------------------------------------------------------------------------
 
 DAY = pd.Timestamp("2020-01-01")
+NO_BOUNDS, READ = "{'%s': ['no', 'yes']}", "may have been read from the data"
 # What columns hold, what may be written for them, and for each way to write it, what the message says; None if nothing.
 KINDS = {
     "numbers": (
         [1.0, 2.0],
-        {"none": "{'%s': (0, 120)} for ages", "bounds": None, "texts": "numbers in categories, too"},
+        {"none": "{'%s': (0, 120)} for ages", "bounds": None, "texts": "numbers in categories"},
     ),
-    "numerals": (pd.array(["1", "2"], dtype=STRINGS), {"none": "{'%s': ['no', 'yes']}", "bounds": None, "texts": None}),
+    "numerals": (pd.array(["1", "2"], dtype=STRINGS), {"none": NO_BOUNDS, "bounds": None, "texts": None}),
     "text": (
         pd.array(["7,654", "32%"], dtype=STRINGS),
-        {"none": "{'%s': ['no', 'yes']}", "bounds": "X['%s'] = pd.to_numeric(", "texts": None},
+        {"none": NO_BOUNDS, "bounds": "X['%s'] = pd.to_numeric(", "texts": None},
     ),
     "category": (
         pd.Categorical(pd.array(["86753", "b"], dtype=STRINGS)),
-        {"none": "may have been read from the data", "bounds": "may have been read from the data", "texts": None},
+        {"none": READ, "bounds": READ, "texts": None},
     ),
     "dates": (
         [DAY, DAY],
-        {"none": "{'%s': (pd.Timestamp(", "bounds": "Write bounds of dates as dates", "texts": "Convert them to text"},
+        {"none": "(pd.Timestamp(", "bounds": "Write bounds of dates as dates", "texts": "Convert them to text"},
     ),
-    "durations": (
-        [DAY - DAY] * 2,
-        {"none": "{'%s': (pd.Timedelta(", "bounds": "Write bounds of durations as durations"},
-    ),
+    "durations": ([DAY - DAY] * 2, {"none": "(pd.Timedelta(", "bounds": "Write bounds of durations as durations"}),
     "bytes": ([b"86753"] * 2, {"none": "private_bounds learns"}),  # objects: their kind is not declared
 }
 ENTRIES = {"bounds": ("bounds", (0, 9)), "texts": ("categories", ["a", "b"])}
@@ -141,69 +139,45 @@ def charged_twice(tmp_path):
     ledger.charge("second", 0.5)
 
 
-MESSAGES = {  # what is called, its error, and what this says
-    "the name of the target": (lambda _: fitted(y="paid"), ValueError, ["X[...]", "X.drop(columns=...) as X"]),
-    "the name of the target, without bounds": (lambda _: fitted(y="paid", bounds=None), ValueError, ["y must hold"]),
-    "the name of groups": (lambda _: fitted(groups="sex", max_rows_per_group=1), ValueError, ["X[...]"]),
-    "a budget that does not fit": (
-        charged_twice,
-        BudgetError,
-        ["(0.75, 0.0) of (1.0, 0.0) is spent", "(0.25, 0.0) remains"],
-    ),
-    "a scalar of numpy": (
-        lambda _: fitted(epsilon=np.float64(-1)),
-        ValueError,
-        ["epsilon must be a number > 0", "got -1.0"],
-    ),
-    "infinity": (lambda _: fitted(X.assign(age=np.inf)), ValueError, ["'age'", "X.replace([np.inf, -np.inf], np.nan)"]),
-    "labels in place of ranks": (
-        lambda _: PrivateCorrelation(epsilon=1).fit(X),
-        ValueError,
-        ["takes no labels", "X = X.drop(columns=['sex'])"],
-    ),
-    **{
-        f"{what} of {of}": (partial(call, values), ValueError, phrases)
-        for of, call in {
-            "a fit": lambda y, _: fitted(y=y, classes=None, target_bounds=(0, 9)),
-            "a model": lambda y, _: evaluated(y, target_bounds=(0, 9)),
-        }.items()
-        for what, values, phrases in (
-            ("a target of text", pd.Series(["1,234"] * N), ["pd.to_numeric(", "classes instead of target_bounds"]),
-            ("an infinite target", np.where(Y == 1, np.inf, 3), ["y = np.clip(y, lower, upper)"]),
-            ("a missing number", np.where(Y == 1, np.nan, 3), ["complete: keep only rows"]),
-        )
-    },
-    "classes of a model": (lambda _: evaluated(Y + 1), ValueError, ["in model.classes_, [0, 1]"]),
-    "a missing class of a model": (
-        lambda _: evaluated(np.where(Y, np.nan, 0)),
-        ValueError,
-        ["complete: keep only rows"],
-    ),
-    "numbered labels": (
-        lambda _: VotingClassifier([("a", PrivateAdditiveClassifier(**PUBLIC | {"classes": ["f", "m"]}))]).fit(
-            X, X["sex"].rename("target")
-        ),
-        ValueError,
-        ["classes and y", "VotingClassifier and other wrappers number labels"],
-    ),
-    "the name of the target of a search": (
-        lambda _: PrivateGridSearch(PrivateSelectKBest(1, **PUBLIC), {"k": [1, 2]}, epsilon=1, scoring=len).fit(
-            X, "sex"
-        ),
-        ValueError,
-        ["y must hold a value for each row", "X[...]"],
-    ),
-    "infinity in two columns": (lambda _: fitted(X.assign(age=np.inf, paid=-np.inf)), ValueError, ["['age', 'paid']"]),
+def voted(_):
+    model = PrivateAdditiveClassifier(**PUBLIC | {"classes": ["f", "m"]})
+    VotingClassifier([("a", model)]).fit(X, X["sex"].rename("target"))
+
+
+def searched(_):
+    PrivateGridSearch(PrivateSelectKBest(1, **PUBLIC), {"k": [1, 2]}, epsilon=1, scoring=len).fit(X, "sex")
+
+
+TARGETS = {  # of numbers, and what is said about them
+    "text": (pd.Series(["1,234"] * N), ["pd.to_numeric(", "classes instead of target_bounds"]),
+    "infinite": (np.where(Y == 1, np.inf, 3), ["y = np.clip(y, lower, upper)"]),
+    "missing": (np.where(Y == 1, np.nan, 3), ["complete: keep only rows"]),
 }
+MESSAGES = {  # what is called, and what its error says
+    "target's name": (lambda _: fitted(y="paid"), ["X[...]", "X.drop(columns=...) as X"]),
+    "target's name, no bounds": (lambda _: fitted(y="paid", bounds=None), ["y must hold"]),
+    "groups' name": (lambda _: fitted(groups="sex", max_rows_per_group=1), ["X[...]"]),
+    "budget": (charged_twice, ["(0.75, 0.0) of (1.0, 0.0) is spent", "(0.25, 0.0) remains"]),
+    "scalar of numpy": (lambda _: fitted(epsilon=np.float64(-1)), ["epsilon must be a number > 0", "got -1.0"]),
+    "infinity": (lambda _: fitted(X.assign(age=np.inf)), ["'age'", "X.replace([np.inf, -np.inf], np.nan)"]),
+    "two infinities": (lambda _: fitted(X.assign(age=np.inf, paid=-np.inf)), ["['age', 'paid']"]),
+    "labels": (lambda _: PrivateCorrelation(epsilon=1).fit(X), ["takes no labels", "X = X.drop(columns=['sex'])"]),
+    "classes of a model": (lambda _: evaluated(Y + 1), ["in model.classes_, [0, 1]"]),
+    "missing class of a model": (lambda _: evaluated(np.where(Y, np.nan, 0)), ["complete: keep only rows"]),
+    "numbered labels": (voted, ["classes and y", "VotingClassifier and other wrappers number labels"]),
+    "target's name in a search": (searched, ["y must hold a value for each row", "X[...]"]),
+}
+for of, (y, phrases) in TARGETS.items():
+    MESSAGES[f"{of} target"] = partial(fitted, X, y, classes=None, target_bounds=(0, 9)), phrases
+    MESSAGES[f"{of} target of a model"] = partial(evaluated, y, target_bounds=(0, 9)), phrases
 
 
 @each("case", MESSAGES)
 def test_an_error_names_what_is_wrong_and_the_remedy(case, tmp_path):
-    call, kind, phrases = MESSAGES[case]
-    with pytest.raises(kind) as error:
-        call(tmp_path)
-    for phrase in phrases:
-        assert phrase in str(error.value)
+    call, phrases = MESSAGES[case]
+    with pytest.raises((ValueError, BudgetError)) as error:
+        call() if isinstance(call, partial) else call(tmp_path)
+    assert [phrase for phrase in phrases if phrase not in str(error.value)] == []
 
 
 def test_a_summary_advises_logarithms_only_where_they_spread_the_values():

@@ -63,9 +63,8 @@ def used(node):
     return []
 
 
-def private_names(sources):
-    """Private names of other packages in a dict of syntax trees, as (module, line, name)."""
-    nodes = [(module, node) for module, tree in sources.items() for node in ast.walk(tree)]
+def private_names(nodes):
+    """Private names of other packages, as (module, line, name), in pairs of a module and a node."""
     ours = set(defined_names(node for _, node in nodes)) - ATTRIBUTES.keys()
     for module, node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -75,51 +74,35 @@ def private_names(sources):
 
 
 @cache
-def trees():
-    return {module: tree_of(path) for module, path in MODULES.items()}
+def nodes_of_package():
+    return [(module, node) for module, path in MODULES.items() for node in ast.walk(tree_of(path))]
 
 
 @cache
 def all_defined_names():
-    return set(defined_names(node for tree in trees().values() for node in ast.walk(tree)))
-
-
-@cache
-def names_used():
-    return list(private_names(trees()))
+    return set(defined_names(node for _, node in nodes_of_package()))
 
 
 @pytest.mark.slow
 def test_no_private_name_of_another_package_is_used():
-    found = [place for place in names_used() if place[2] not in ATTRIBUTES]
-    assert not found, (
-        f"{found}: use what the package documents; if there is nothing, put the name into one module of "
-        "skdpmic/_utils, behind a test of the version that has it, and add it to ATTRIBUTES with the reason."
+    assert {name for _, _, name in private_names(nodes_of_package())} == ATTRIBUTES.keys(), (
+        "Use what the package documents; if there is nothing, put the name into one module of skdpmic/_utils, behind a "
+        "test of the version that has it, and add it to ATTRIBUTES with the reason. Remove what is no longer used."
     )
 
 
-@pytest.mark.parametrize(
-    "source, name",
-    [
-        ("from sklearn.utils._param_validation import InvalidParameterError", "_param_validation"),
-        ("from numba import _helperlib", "_helperlib"),
-        ("import numpy._core.umath", "_core"),
-        ("def f(kernel):\n    return kernel.dispatcher._can_compile", "_can_compile"),
-        ("class C:\n    def f(self):\n        return self._get_tags()", "_get_tags"),
-        ("x = getattr(array, '_mask')", "_mask"),
-        ("x = operator.attrgetter('a._b')", "_b"),
-    ],
-)
-def test_a_private_name_is_found(source, name):
-    assert [place[2] for place in private_names({"module": ast.parse(source)})] == [name]
-
-
-def test_our_own_private_names_are_allowed():
-    source = (
-        "from skdpmic.a import _b\nclass C:\n    def _f(self):\n        self._x: int = 1\n"
-        "        self.__dict__ = {'_y': 2}\n        return self._x + self._y"
-    )
-    assert list(private_names({"module": ast.parse(source)})) == []
+def test_private_names_are_found_and_our_own_are_allowed():
+    source = """from sklearn.utils._param_validation import InvalidParameterError
+from skdpmic.a import _b
+import numpy._core.umath
+class C:
+    def _f(self):
+        self._x: int = 1
+        self.__dict__ = {"_y": 2}
+        getattr(array, "_mask"), operator.attrgetter("a._d")
+        return self._x + self._y + self._get_tags()"""
+    found = {name for _, _, name in private_names([("module", node) for node in ast.walk(ast.parse(source))])}
+    assert found == {"_param_validation", "_core", "_mask", "_d", "_get_tags"}
 
 
 def classes():
@@ -135,10 +118,6 @@ def overridden(cls):
     our_bases = [base for base in cls.__mro__ if base.__module__.startswith("skdpmic.")]
     ours = {name for base in our_bases for name in vars(base) if is_private(name)} & all_defined_names()
     return {name for base in cls.__mro__ if base not in our_bases for name in vars(base).keys() & ours}
-
-
-def test_each_exception_is_needed():
-    assert ATTRIBUTES.keys() == {name for _, _, name in names_used()}, "remove what is no longer used from ATTRIBUTES"
 
 
 def test_no_private_name_of_another_package_is_overridden_unless_it_is_documented():

@@ -15,11 +15,6 @@ X, Y = RNG.random((50, 4)), RNG.random(50)
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": 50.0}
 
 
-def test_a_release_of_names_has_no_scores():
-    selector = SelectNames(k=2, **PUBLIC).fit(X, Y)
-    assert not hasattr(selector, "scores_")
-
-
 def test_more_features_than_were_published_are_refused():
     selector = SelectNames(k=2, **PUBLIC).fit(X, Y)
     assert selector.get_support().sum() == 2
@@ -41,11 +36,6 @@ def test_counted_chunks_must_be_published_first(kind):
     for ask in (lambda: estimator.transform(X), estimator.scores_interval, estimator.p_values):
         with pytest.raises(NotFittedError, match=r"has counted records that are not published yet. Call 'publish'"):
             ask()
-
-
-def test_a_selector_asks_for_counts_to_be_published_before_it_has_a_support():
-    with pytest.raises(NotFittedError, match="Call 'publish'"):
-        DPMICSelector(k=1, **PUBLIC).partial_fit(X, Y).get_support()
 
 
 @pytest.mark.filterwarnings("error", "ignore:noise will exceed the signal:UserWarning")

@@ -2,7 +2,6 @@
 
 import math
 
-import numba
 import numpy as np
 import pytest
 from sklearn.feature_selection import SelectKBest
@@ -11,7 +10,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from skdpmic import (
-    BudgetLedger,
     DPMICScorer,
     DPMICSelector,
     PrivateGridSearch,
@@ -20,10 +18,9 @@ from skdpmic import (
     private_score,
     search_cost,
 )
-from skdpmic.compile import call_every_kernel
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS
 from skdpmic.statistics.registry import STATISTICS
-from tests.toys import Agreement, Doubled, share_of_agreement
+from tests.toys import Agreement, Doubled
 
 N, D = 2000, 4
 X = np.random.default_rng(0).random((N, D))
@@ -35,11 +32,6 @@ PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 def registered(monkeypatch):
     monkeypatch.setitem(STATISTICS, Agreement.name, Agreement)
     monkeypatch.setitem(MECHANISMS, Doubled.name, Doubled)
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return BudgetLedger(tmp_path / "ledger", epsilon=1000, delta=0.1)
 
 
 # --- A statistic ------------------------------------------------------------------------------------------------------
@@ -106,12 +98,6 @@ def test_a_new_statistic_without_counts_is_refused_in_chunks():
         scorer.empty_sketch(100)
     message = str(caught.value.__cause__ or caught.value)
     assert "statistic must be 'mic_r' or 'mtv_r' if records come in pieces, got 'agreement'" in message
-
-
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-def test_the_kernel_of_a_new_statistic_is_compiled_with_the_others():
-    call_every_kernel()
-    assert share_of_agreement.is_read or share_of_agreement.is_compiled
 
 
 # --- A mechanism ------------------------------------------------------------------------------------------------------
