@@ -23,6 +23,9 @@ class Figure(NamedTuple):
     sampling_error: float
     """Estimated standard error for another sample of people; NaN where the release does not determine it."""
 
+    def __str__(self):
+        return f"{_short(self.value)} ({_short(self.lower)} to {_short(self.upper)})"
+
 
 def bounded_scale(scale):
     """The scale of noise as a float whose powers do not overflow: larger noise leaves nothing to be seen, either."""
@@ -357,7 +360,7 @@ class PrivateEvaluation:
 
     def __repr__(self):
         lines = [f"<PrivateEvaluation of {counted(self.n_samples, 'record')}, {budget(*self.privacy_spent)}>"]
-        return "\n".join([*lines, *(f"{_in_words(name)}: {_written(*of)}" for name, of in self.figures.items())])
+        return "\n".join([*lines, *(f"{_in_words(name)}: {figure}" for name, figure in self.figures.items())])
 
     def _repr_html_(self):
         return as_html(self._shown())
@@ -383,10 +386,6 @@ class PrivateEvaluation:
 def _in_words(name):
     figure, *of = name.split(" of ", 1)
     return " of ".join([_NAMES[figure], *map(escaped, of)])
-
-
-def _written(value, lower, upper, _):
-    return f"{_short(value)} ({_short(lower)} to {_short(upper)})"
 
 
 def _short(number):

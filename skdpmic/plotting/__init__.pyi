@@ -1,9 +1,6 @@
-from .column_shares import SummaryDisplay
-from .graphs import GraphDisplay
-from .ledgers import LedgerDisplay
-from .models import EffectsDisplay, EvaluationDisplay
-from .plans import PlanDisplay
-from .scores import GapsDisplay, ScoresDisplay
+from .budgets import LedgerDisplay, PlanDisplay
+from .models import EffectsDisplay, EvaluationDisplay, GraphDisplay
+from .releases import GapsDisplay, ScoresDisplay, SummaryDisplay
 
 __all__ = [
     "EffectsDisplay",

@@ -1,5 +1,6 @@
-"""Plots of the effects of one column in an additive model, and of its private test score."""
+"""The plots of what was learnt: the effects of a column in an additive model, its test score, and a causal graph."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
@@ -8,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skdpmic._utils.private_estimator import check_published
-from skdpmic._utils.readable import is_position
-from skdpmic._utils.texts import budget, in_short, names_of, quoted
-from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, ink_of, label_of, labels_apart, write_dates
+from skdpmic._utils.texts import budget, names_of, quoted
+from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, feature_labels, label_of, labels_apart
 from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import normal_half_width
 from skdpmic.table.domains import ends_in_words
 
-_MISSING = "missing values"
+_SHARES = (1e-4, 1e-2, 1.0)  # of alpha: p-values up to which an edge is drawn by each of these lines
+_LINES = ((2.6, "solid"), (1.4, "solid"), (1.4, (0, (3, 2))), (1.4, (0, (1, 2))))  # the last if a test is no evidence
 _SLANTED: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}  # ends at its tick
 
 
@@ -52,7 +53,7 @@ class EffectsDisplay(Display):
     ax_ : matplotlib Axes
         Axes of the plot; set by :meth:`plot`.
     figure_ : matplotlib Figure
-    curve_ : matplotlib Line2D or None
+    curve_ : matplotlib StepPatch or None
         The effects of the parts of a range.
     points_ : matplotlib Line2D or None
         The effects of labels, or of missing values; None for a range if that of missing values is NaN.
@@ -128,9 +129,12 @@ class EffectsDisplay(Display):
             raise TypeError(f"estimator must be an additive model of skdpmic, got {type(estimator).__name__}.")
         check_published(estimator)
         check_confidence(confidence)
-        place = _row_of(estimator, target)
-        part_names, edges, has_records, *both = estimator._effects_of(_number_of(estimator, feature))
-        effects, deviations = (values[place] for values in both)
+        classes = getattr(estimator, "classes_", np.array([])).tolist()
+        names = getattr(estimator, "feature_names_in_", np.arange(estimator.n_features_in_)).tolist()
+        j = _place_of(feature, names, "feature must be a column of the fitted table")
+        row = _place_of(target, classes if len(classes) > 2 else [None], "target must be a class if there are over two")
+        part_names, edges, has_records, *both = estimator._effects_of(j)
+        effects, deviations = (values[row] for values in both)
         is_point = edges is None or np.arange(len(effects)) == len(effects) - 1
         display = cls(
             np.where(is_point & ~has_records, np.nan, effects),
@@ -139,7 +143,7 @@ class EffectsDisplay(Display):
             margins=normal_half_width(confidence) * deviations,
             confidence=confidence,
             column=str(feature),
-            title=f"effect on {_what(estimator, place)}, {budget(*estimator.privacy_spent_)}",
+            title=f"effect on {_what(estimator, classes, row)}, {budget(*estimator.privacy_spent_)}",
         )
         return display.plot(ax)
 
@@ -161,88 +165,49 @@ class EffectsDisplay(Display):
             If matplotlib is not installed.
         """
         ax = self._begin(ax, (WIDTH, 3.4))
-        effects = np.asarray(self.effects, dtype=np.float64)
+        effects, is_range = np.asarray(self.effects, dtype=np.float64), self.edges is not None
         margins = np.zeros(len(effects)) if self.margins is None else np.asarray(self.margins, dtype=np.float64)
+        lower, upper = effects - margins, effects + margins
+        band = "" if self.margins is None else f"noise, {100 * self.confidence:g}%"
+        ax.axhline(0.0, color=self._ink, linewidth=0.8, alpha=0.5)
         self.curve_ = self.points_ = None
-        ax.axhline(0.0, color=ink_of(ax), linewidth=0.8, alpha=0.5)
-        if self.edges is None:
-            self._draw_points(ax, np.arange(len(effects)), effects, margins, CHOSEN)
-            names = [f"part {j}" for j in range(len(effects))] if self.part_names is None else self.part_names
-            ax.set_xticks(range(len(effects)), labels=labels_apart(names), **(_SLANTED if len(effects) > 4 else {}))
+        if is_range:  # in parts of equal width on its own axis
+            self.curve_ = ax.stairs(effects[:-1], baseline=None, color=CHOSEN, linewidth=1.5)
+            ax.stairs(upper[:-1], baseline=lower[:-1], fill=True, color=NOISE, alpha=0.3, label=band)
+            names = ends_in_words(self.edges)
         else:
-            self._draw_curve(ax, np.asarray(self.edges), effects, margins)
+            parts = [f"part {j}" for j in range(len(effects))] if self.part_names is None else self.part_names
+            names = labels_apart(parts)
+        ax.set_xticks(range(len(effects)), labels=names, **(_SLANTED if len(names) > 4 else {}))
+        as_points = slice(-1, None) if is_range else slice(None)
+        if not np.isnan(effects[as_points]).all():
+            places = (np.arange(len(effects)) + (0.5 if is_range else 0))[as_points]
+            ax.vlines(places, lower[as_points], upper[as_points], color=NOISE, linewidth=3, label=band)
+            style = {"color": self._ink, "label": "missing values"} if is_range else {"color": CHOSEN}
+            (self.points_,) = ax.plot(places, effects[as_points], "o", markersize=4, **style)
         ax.set_xlabel(label_of(self.column))
         ax.set_ylabel("effect")
         return self._end(label_of(self.title, 60))
 
-    def _band(self):
-        return f"noise, {100 * self.confidence:g}%"
 
-    def _draw_curve(self, ax, edges, effects, margins):
-        if not _are_even(edges):  # of logarithms, or knots: parts of equal width, with their ends beside them
-            ax.set_xticks(range(len(edges)), labels=ends_in_words(edges), **_SLANTED)
-            edges = np.arange(len(edges))
-        values, widths = effects[:-1], margins[:-1]
-        lower, upper = (np.append(values + side * widths, values[-1] + side * widths[-1]) for side in (-1, 1))
-        if self.margins is not None:
-            ax.fill_between(edges, lower, upper, step="post", color=NOISE, alpha=0.3, linewidth=0, label=self._band())
-        (self.curve_,) = ax.step(edges, np.append(values, values[-1]), where="post", color=CHOSEN)
-        beyond = edges[-1] + (edges[-1] - edges[0]) / 15
-        if not np.isnan(effects[-1]):
-            self._draw_points(ax, [beyond], effects[-1:], margins[-1:], ink_of(ax), _MISSING)
-        if edges.dtype.kind == "M":
-            write_dates(ax.xaxis)
-
-    def _draw_points(self, ax, places, effects, margins, color, label=None):
-        drawn = ax.errorbar(places, effects, margins, fmt="o", color=color, ecolor=NOISE, elinewidth=3, markersize=4)
-        self.points_ = drawn.lines[0]
-        self.points_.set_label(label)
-        if self.edges is None and self.margins is not None:
-            drawn.lines[2][0].set_label(self._band())
+def _place_of(value, allowed, must):
+    if value not in allowed:
+        raise ValueError(f"{must}, one of {quoted(allowed)}, got {quoted(value)}.")
+    return allowed.index(value)
 
 
-def _are_even(edges):
-    """Whether parts are of equal width."""
-    widths = np.diff(edges).astype(np.float64)
-    return np.allclose(widths, widths[0], rtol=1e-3)
-
-
-def _number_of(estimator, feature):
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is not None and feature in names.tolist():
-        return names.tolist().index(feature)
-    if names is None and is_position(feature) and 0 <= feature < estimator.n_features_in_:
-        return int(feature)
-    allowed = names_of(estimator) if names is not None else f"a number below {estimator.n_features_in_}"
-    raise ValueError(f"feature must be a column of the fitted table, {allowed}, got {quoted(feature)}.")
-
-
-def _row_of(estimator, target):
-    """The row of the effects on a class."""
-    classes = getattr(estimator, "classes_", np.array([]))
-    if len(classes) <= 2:
-        if target is not None:
-            raise ValueError(f"target must be None unless there are more than two classes, got {quoted(target)}.")
-        return 0
-    if target not in classes.tolist():
-        raise ValueError(f"target must be one of the classes, {classes.tolist()}, got {quoted(target)}.")
-    return classes.tolist().index(target)
-
-
-def _what(estimator, row):
-    if not hasattr(estimator, "classes_"):
+def _what(estimator, classes, row):
+    """What the effects are added to."""
+    if not classes:
         return "the target"
-    classes = estimator.classes_
-    label = classes[1] if len(classes) == 2 else classes[row]
     on = "probability" if estimator.kind_ == "two-way" else "log odds" if len(classes) == 2 else "log probability"
-    return f"{on} of {label}"
+    return f"{on} of {classes[1] if len(classes) == 2 else classes[row]}"
 
 
-_AXES = {
-    "roc": ("false positive rate", "true positive rate"),
-    "calibration": ("predicted probability", "share of records"),
+_KINDS = {  # how points are drawn, and what is at the axes
+    "roc": ("-", "false positive rate", "true positive rate"),
+    "calibration": ("o", "predicted probability", "share of records"),
 }
-_MARKS = {"roc": "-", "calibration": "o"}
 
 
 @dataclass(eq=False, repr=False)
@@ -339,19 +304,15 @@ class EvaluationDisplay(Display):
         >>> display.ax_.get_xlabel()
         'predicted probability'
         """
-        _check_kind(kind)
         if kind == "calibration":
-            parts = evaluation.calibration(label)
-            drawn = [(part.predicted, part.observed, part.lower, part.upper) for part in parts]
-            x, y, lower, upper = np.reshape(drawn, (-1, 4)).T  # noise may leave none
-            shown = cls(x, y, lower=lower, upper=upper, kind=kind)
+            parts = [(part.predicted, part.observed, part.lower, part.upper) for part in evaluation.calibration(label)]
+            values = np.reshape(parts, (-1, 4)).T  # noise may leave none
         else:
-            shown = cls(*evaluation.roc_curve(label), kind=kind)
+            values = evaluation.roc_curve(label)
         name = "roc_auc" if label is None or len(evaluation.noisy_counts) == 1 else f"roc_auc of {label}"
-        area = evaluation.figures[name]
-        shown.title = f"ROC AUC {in_short(area.value)} ({in_short(area.lower)} to {in_short(area.upper)})"
-        shown.title += "" if label is None else f", {label_of(label)}"
-        return shown.plot(ax=ax)
+        title = f"ROC AUC {evaluation.figures[name]}" + ("" if label is None else f", {label_of(label)}")
+        drawn = dict(zip(("x", "y", "lower", "upper"), values, strict=False))
+        return cls(**drawn, kind=kind, title=title).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw.
@@ -365,17 +326,182 @@ class EvaluationDisplay(Display):
         -------
         EvaluationDisplay
         """
-        _check_kind(self.kind)
+        if self.kind not in _KINDS:
+            raise ValueError(f"kind must be 'roc' or 'calibration', got {quoted(self.kind)}.")
+        marks, xlabel, ylabel = _KINDS[self.kind]
         ax = self._begin(ax, (WIDTH, WIDTH))
-        ax.plot([0, 1], [0, 1], "--", color=ink_of(ax), linewidth=1)
-        (self.line_,) = ax.plot(self.x, self.y, _MARKS[self.kind], color=CHOSEN, linewidth=2)
+        ax.plot([0, 1], [0, 1], "--", color=self._ink, linewidth=1)
+        (self.line_,) = ax.plot(self.x, self.y, marks, color=CHOSEN, linewidth=2)
         if self.lower is not None:
             ax.vlines(self.x, np.asarray(self.lower), np.asarray(self.upper), color=CHOSEN)
-        xlabel, ylabel = _AXES[self.kind]
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel=xlabel, ylabel=ylabel)
         return self._end(self.title)
 
 
-def _check_kind(kind):
-    if not isinstance(kind, str) or kind not in _AXES:
-        raise ValueError(f"kind must be 'roc' or 'calibration', got {quoted(kind)}.")
+@dataclass(eq=False, repr=False)
+class GraphDisplay(Display):
+    """Plot of a causal graph: arrows for known directions, lines for unknown ones, thicker for stronger evidence.
+
+    The graph is computed from a release, so the plot costs no further budget and may be published.
+
+    Parameters
+    ----------
+    marks : array-like of bool of shape (n_features, n_features)
+        ``marks[i, j]`` is True for an arrow from i to j; for a line, ``marks[j, i]`` is also True.
+    p_values : array-like of shape (n_features, n_features), default=None
+        Largest p-value of the tests of each pair of columns, which sets the thickness of edges; above `alpha` or NaN
+        if a test is no evidence of the edge. None draws all edges alike.
+    alpha : float, default=0.01
+        Level of the tests: edges with a larger p-value are drawn dotted.
+    feature_names : sequence of str, default=None
+        Names of the columns; None numbers them.
+    title : str, default=""
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes of the plot; set by :meth:`plot`.
+    figure_ : matplotlib Figure
+    nodes_ : list of matplotlib Text
+        The name of each column, at its position.
+    edges_ : dict of (int, int) to matplotlib Annotation
+        Each arrow, from the first column to the second; each line, by increasing column number.
+
+    See Also
+    --------
+    GraphDisplay.from_estimator : Plots a fitted estimator.
+
+    Examples
+    --------
+    >>> from skdpmic.plotting import GraphDisplay
+    >>> display = GraphDisplay([[0, 0, 1], [0, 0, 1], [0, 0, 0]], feature_names=["rain", "sprinkler", "wet"]).plot()
+    >>> sorted(display.edges_)
+    [(0, 2), (1, 2)]
+    """
+
+    marks: ArrayLike
+    _: KW_ONLY
+    p_values: ArrayLike | None = None
+    alpha: float = 0.01
+    feature_names: Sequence[str] | None = None
+    title: str = ""
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax: Axes | None = None) -> Self:
+        """Plot the graph of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : PrivatePC
+            A fitted estimator. Its current `alpha` and `max_order` are used.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None creates a new figure.
+
+        Returns
+        -------
+        GraphDisplay
+
+        Raises
+        ------
+        AttributeError
+            If the estimator has no graph.
+        ImportError
+            If matplotlib is not installed.
+        NotFittedError
+            If the estimator is not fitted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skdpmic.causal import PrivatePC
+        >>> from skdpmic.plotting import GraphDisplay
+        >>> X = np.random.default_rng(0).normal(size=(5000, 3))
+        >>> X[:, 2] += X[:, 0] + X[:, 1]
+        >>> sorted(GraphDisplay.from_estimator(PrivatePC(alpha=1e-4).fit(X)).edges_)
+        [(0, 2), (1, 2)]
+        """
+        check_published(estimator)
+        if not hasattr(estimator, "cpdag_"):
+            raise AttributeError(f"{cls.__name__} requires a graph, as in PrivatePC, got {type(estimator).__name__}.")
+        display = cls(
+            np.asarray(estimator.cpdag_),
+            p_values=np.asarray(estimator.p_values_),
+            alpha=estimator.alpha,
+            feature_names=names_of(estimator),
+            title=f"{budget(*estimator.privacy_spent_)}, alpha = {estimator.alpha:g}",
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Plot the graph.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None creates a new figure.
+
+        Returns
+        -------
+        self : GraphDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        marks = np.asarray(self.marks, dtype=np.bool_)
+        size = math.sqrt(max(len(marks), 8) / 8)
+        ax = self._begin(ax, (WIDTH * size, 4.4 * size))
+        ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
+        ax.margins(0.1, 0.07)
+        self._draw_names(ax, len(marks))
+        self._draw_edges(ax, marks)
+        return self._end(self.title)
+
+    def _draw_names(self, ax, n_nodes):
+        """Write the names on a circle, so that no edge passes below the name of another node."""
+        angles = math.tau * np.arange(n_nodes) / n_nodes
+        places = np.column_stack([np.sin(angles), np.cos(angles)])
+        box = {"boxstyle": "round,pad=0.35", "facecolor": ax.get_facecolor(), "edgecolor": self._ink, "linewidth": 0.8}
+        style = {"ha": "center", "va": "center", "fontsize": "small", "color": self._ink, "zorder": 1}
+        labels = feature_labels(self.feature_names, n_nodes)
+        named = zip(places, labels, strict=True)
+        self.nodes_ = [ax.text(*place, label, bbox=box, **style) for place, label in named]
+        ax.update_datalim(places)
+        ax.autoscale_view()
+
+    def _draw_edges(self, ax, marks):
+        """Draw arrows, and each line once, from box to box; the legend explains what is drawn."""
+        of_evidence, is_line = self._evidence(marks), marks & marks.T
+        is_drawn = marks & ~np.tril(is_line)
+        self.edges_ = {}
+        for i, j in np.argwhere(is_drawn).tolist():
+            start, end = self.nodes_[i], self.nodes_[j]
+            width, style = _LINES[of_evidence[i, j]]
+            arrow = {
+                "arrowstyle": "-" if is_line[i, j] else "-|>",
+                "mutation_scale": 14,
+                "color": self._ink if is_line[i, j] else CHOSEN,
+                "linewidth": width,
+                "linestyle": style,
+                "patchA": start.get_bbox_patch(),
+                "patchB": end.get_bbox_patch(),
+                "shrinkA": 0,
+                "shrinkB": 0,
+            }
+            ends = end.get_position(), start.get_position()
+            self.edges_[i, j] = ax.annotate("", *ends, arrowprops=arrow, zorder=2)
+        if (is_drawn & ~is_line).any():
+            ax.plot([], [], color=CHOSEN, marker=">", linewidth=1.4, label="cause to effect")
+        if (is_drawn & is_line).any():
+            ax.plot([], [], color=self._ink, linewidth=1.4, label="direction not known")
+        labels = [*(f"p ≤ {share * self.alpha:.3g} in all tests" for share in _SHARES), "a test is no evidence"]
+        for kind in [] if self.p_values is None else np.unique(of_evidence[is_drawn]).tolist():
+            width, style = _LINES[kind]
+            ax.plot([], [], linewidth=width, linestyle=style, color=self._ink, alpha=0.6, label=labels[kind])
+
+    def _evidence(self, marks):
+        """Number of the line for the evidence of each edge: 0 for the strongest, 3 if a test is none."""
+        p_values = np.zeros(marks.shape) if self.p_values is None else np.asarray(self.p_values, dtype=np.float64)
+        return np.searchsorted(_SHARES, p_values / self.alpha)  # NaN is beyond all
