@@ -29,7 +29,7 @@ rng = np.random.default_rng(0)
 X = rng.random((1000, 3))
 y = (2 * X[:, 0] - 1) ** 2
 """
-_STATISTICS = ("mic_r", "mtv_r", "kendall", "chatterjee", "distance_correlation")
+_STATISTICS = ("mic_r", "mtv_r", "kendall")
 _ESTIMATORS = {"scores": "DPMICScorer(", "names": "PrivateSelectKBest(k=1, "}
 _TARGETS = {
     "numbers": "target_bounds=(0, 1)).fit(X, y)",

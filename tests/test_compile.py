@@ -70,11 +70,11 @@ def test_a_new_process_on_any_processor_compiles_nothing_if_kernels_are_in_a_nam
 def test_without_a_named_folder_machine_code_is_kept_with_the_package(installed):
     code = (
         "import numpy as np\n"
-        "from skdpmic.statistics.ranks import kernels\n"
-        "kernels.kendall(np.array([1, 3]), np.array([1, 3]))\n"
-        "print(kernels._concordance.is_read, kernels._concordance.folder)"
+        "from skdpmic.statistics import ranks\n"
+        "ranks.kendall(np.array([1, 3]), np.array([1, 3]))\n"
+        "print(ranks._concordance.is_read, ranks._concordance.folder)"
     )
-    folder = installed / "skdpmic" / "statistics" / "ranks" / "__pycache__"
+    folder = installed / "skdpmic" / "statistics" / "__pycache__"
     assert [run(code, installed).stdout for _ in range(2)] == [f"False {folder}\n", f"True {folder}\n"]
 
 

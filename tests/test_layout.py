@@ -175,7 +175,7 @@ MEETING_TABLES = {
     "skdpmic.two_party.randomized_response": {"asarray", "to_numpy"},  # reports, which are already private
 }
 # Where any function of a library, or a method that converts, meets an argument of these names. It may not elsewhere.
-RAW = {"X", "y", "rows", "frame", "native", "groups", "strata", "sample_weight", "stream"}
+RAW = {"X", "y", "rows", "frame", "native", "groups", "sample_weight", "stream"}
 LIBRARIES = {"np", "numpy", "nw", "narwhals", "pandas", "polars", "pyarrow", "sparse"}
 THAT_ASK = {"is_into_dataframe", "is_into_series", "issparse", "from_native", "get_native_namespace", "ndim", "shape"}
 METHODS = {

@@ -44,7 +44,6 @@ OWN_TEXTS = {
     "random_state": ["PrivateGridSearch"],  # subsets too
     "statistic": ["PrivateSelectKBest", "TwoPartyScorer"],  # other defaults
     "target_bounds": ["TwoPartyScorer"],  # not always needed
-    "target_cut": [],
     "target_shares": ["PrivateSelectKBest", "TwoPartyScorer"],  # names have no p-values; never learnt
     "verbose": ["PrivateGridSearch"],  # counts fits
 }

@@ -104,20 +104,20 @@ def test_a_new_statistic_without_counts_is_refused_in_chunks():
 
 
 def test_a_new_mechanism_draws_the_noise_and_provides_intervals_and_p_values(ledger):
-    given = {"statistic": "kendall", "epsilon": 1.0}
+    given = {"epsilon": 20.0, **PUBLIC}
     plain = DPMICScorer(**given).fit(X, Y)
     doubled = DPMICScorer(mechanism="doubled", ledger=ledger, **given).fit(X, Y)
     assert doubled.noise_scale_ == 2 * plain.noise_scale_
     assert doubled.epsilon_per_feature_ == plain.epsilon_per_feature_ / 2
-    assert doubled.privacy_spent_ == (1.0, 0.0)
+    assert doubled.privacy_spent_ == (20.0, 0.0)
     doubled.set_params(mechanism="laplace")  # which does not change what was released
     margins = [np.diff(scorer.scores_interval(0.5), axis=0).max() for scorer in (plain, doubled)]
     assert margins[1] == pytest.approx(2 * margins[0], rel=0.01)
-    doubled.scores_ = plain.scores_ = np.full(D, 0.05)
+    doubled.scores_ = plain.scores_ = np.full(D, 0.2)
     assert (doubled.p_values() > plain.p_values()).all()
-    assert str(ledger.entries()[0]) == "DPMICScorer, kendall, scores of 4, doubled"
+    assert str(ledger.entries()[0]) == "DPMICScorer, mic_r, scores of 4, doubled"
     assert "doubled noise of scale" in doubled._repr_html_()
-    assert doubled.to_frame()["score"].tolist() == [0.05] * D
+    assert doubled.to_frame()["score"].tolist() == [0.2] * D
 
 
 def test_a_new_mechanism_is_planned_searched_and_used_for_pairs():

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.selection import rivals
-from skdpmic.statistics import sensitivity as rank_sensitivity
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.statistic import resolve_B, resolve_c
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
 from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
-from skdpmic.statistics.ranks import kernels as ranks
-from skdpmic.statistics.ranks.kernels import ranks_of
+from skdpmic.statistics.ranks import kendall, mid_ranks
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.statistics.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
+from skdpmic.statistics.sensitivity import kendall_sensitivity, mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 
@@ -110,8 +108,8 @@ def on_mid_ranks(score, sensitivity):
     """A rank statistic that treats equal values as equal. Two classes are two values."""
 
     def scores(table, grid, keys):
-        y_ranks = ranks.mid_ranks(table.y)
-        return np.array([score(ranks.mid_ranks(x), y_ranks) for x in table.X.T])
+        y_ranks = mid_ranks(table.y)
+        return np.array([score(mid_ranks(x), y_ranks) for x in table.X.T])
 
     return Statistic(scores, lambda n, *_: sensitivity(n), most_classes=2)
 
@@ -120,16 +118,6 @@ def spearman(x_ranks, y_ranks):
     """Spearman's |rho-a| of mid-ranks; their sensitivity is 6 / (n + 1)."""
     n = len(x_ranks)
     return 3 * abs(np.dot(x_ranks - n, y_ranks - n)) / (n * (n**2 - 1))
-
-
-def on_all_orders(score, sensitivity):
-    """A rank statistic that is a mean over all orders of equal values."""
-
-    def scores(table, grid, keys):
-        y_ranks = ranks_of(table.y)
-        return np.array([score(ranks_of(x), y_ranks) for x in table.X.T])
-
-    return Statistic(scores, lambda n, *_: sensitivity(n), most_classes=2)
 
 
 NOTHING_KNOWN = "MTVr, nothing learnt"  # about the target
@@ -145,12 +133,8 @@ STATISTICS = {
     NOTHING_KNOWN: Statistic(mtv_r_scores, lambda n, *_: mtv_r_sensitivity(n), mtv_r_family),
     "MICr": mic_r_with(None),  # the paper's
     "MICr, corrected": mic_r_with("miller-madow"),  # the package's
-    "Kendall": on_mid_ranks(ranks.kendall, rank_sensitivity.kendall_sensitivity),
+    "Kendall": on_mid_ranks(kendall, kendall_sensitivity),
     "Spearman": on_mid_ranks(spearman, lambda n: 6 / (n + 1)),
-    "Chatterjee": on_all_orders(ranks.chatterjee, rank_sensitivity.chatterjee_sensitivity),
-    "distance correlation": on_all_orders(
-        ranks.distance_correlation, rank_sensitivity.distance_correlation_sensitivity
-    ),
     "covariance": Statistic(
         lambda table, *_: rivals.covariance(table), lambda n, *_: rivals.covariance_sensitivity(n), most_classes=2
     ),

@@ -34,17 +34,6 @@ def check_shares(target_shares, n_shares=None):
     return numbers_.tolist()
 
 
-def check_target_cut(target_cut, target_shares, has_classes):
-    """Raise unless the target is numeric, with one share for each side of its public cut."""
-    if has_classes:
-        raise ValueError(f"target_cut must be None with classes, which are not cut, got {quoted(target_cut)}.")
-    if target_shares is None or isinstance(target_shares, str) or len(target_shares) != 2:
-        raise ValueError(
-            f"target_shares must be the 2 shares of the records below target_cut={quoted(target_cut)} and from it on, "
-            f"got {quoted(target_shares)}."
-        )
-
-
 def is_number(value):
     """Whether a parameter is a real number; True and False are not."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)

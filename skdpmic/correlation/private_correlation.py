@@ -22,8 +22,7 @@ from skdpmic.privacy.composition import check_confidence, rho_for, scale_for_rho
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian, with_noise
 from skdpmic.release.path import Ready, UnscoredPlan, UnscoredRelease, check_budget_and_run, publish, store
-from skdpmic.statistics.ranks.kernels import MAX_RECORDS, concordance, mid_ranks
-from skdpmic.statistics.ranks.statistic import in_order
+from skdpmic.statistics.ranks import MAX_RECORDS, concordance, in_order, mid_ranks
 from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
@@ -146,7 +145,7 @@ def concordances(ranks, n_jobs=None, progress=SILENT):
     Parameters
     ----------
     ranks : list of n_columns int64 ndarrays of shape (n_samples,)
-        Ranks from :func:`skdpmic.statistics.ranks.kernels.mid_ranks`, of at most ``MAX_RECORDS`` records.
+        Ranks from :func:`skdpmic.statistics.ranks.mid_ranks`, of at most ``MAX_RECORDS`` records.
     n_jobs : int, default=None
     progress : Progress, default=SILENT
 

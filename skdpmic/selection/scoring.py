@@ -119,8 +119,7 @@ class ScoringParameters:
     categories: Categories | None = None
     target_bounds: Range | None = None
     classes: ColumnLike | None = None
-    target_shares: ColumnLike | Literal["learn"] | None = None
-    target_cut: Any = None
+    target_shares: ColumnLike | None = None
     max_rows_per_group: int | None = None
     max_weight: float | None = None
     ledger: BudgetLedger | None = None
@@ -488,12 +487,12 @@ class PrivateScores(PrivateScoring):
 
         If the fit learnt shares of the target that scores depend on, as with "mtv_r", these are the scores at
         `target_shares_` and `target_cut_` as they were released, not at those that would be learnt without noise.
-        For two classes or a number, if all shares are above their error, and without `max_weight`, a fit to the same
-        rows with ``epsilon=inf``, the same `B_` and `c_`, and `target_shares` and `target_cut` as released has these
-        scores; so does :func:`mtv_r` with the same arguments. These are larger than the scores to which noise was
-        added by what was withheld for the error of the shares, if anything: an interval contains both, and its upper
-        end is that much higher. With three or four classes such a fit has other scores, because given shares also serve
-        against all classes at once, and the interval is for the score to which noise was added.
+        For two classes, if both shares are above their error, and without `max_weight`, a fit to the same rows with
+        ``epsilon=inf``, the same `B_` and `c_`, and `target_shares` as released has these scores. These are larger than
+        the scores to which noise was added by what was withheld for the error of the shares, if anything: an interval
+        contains both, and its upper end is that much higher. The same holds for a number, whose scores are those at the
+        released cut. With three or four classes such a fit has other scores, because given shares also serve against
+        all classes at once, and the interval is for the score to which noise was added.
 
         Costs no privacy: it uses only what was released.
 
@@ -535,7 +534,7 @@ class PrivateScores(PrivateScoring):
             return ""
         return " at the released target_shares_" + (" and target_cut_" if hasattr(self, "target_cut_") else "")
 
-    def p_values(self, *, n_resamples: int | Auto = "auto", random_state: RandomState = 0) -> Floats:
+    def p_values(self) -> Floats:
         """Compute p-values of the scores: the probability that an independent feature scores at least as much.
 
         The noise is included. Costs no privacy: it uses only what was released, and public numbers. The p-values are
@@ -543,46 +542,32 @@ class PrivateScores(PrivateScoring):
         `fdr` of :class:`DPMICSelector`. With ``mechanism="k-norm"`` the p-values depend on one another, which only
         `fdr`, and ``method="by"`` of the first, allow for.
 
-        Parameters
-        ----------
-        n_resamples : int or "auto", default="auto"
-            Number of simulated scores of independent variables, for rank statistics; at least 1. No p-value is below
-            ``1 / (n_resamples + 1)``. "auto" is 9,999, or 99,999 for more than 100 features.
-        random_state : None, int or RandomState, default=0
-            Seed of these simulations, which need no secrecy. With the default, a release always has the same p-values.
-
         Returns
         -------
         p_values : ndarray of shape (n_features,)
             In [0, 1]; 1 for a score of 0. If all records are independent of one another, and a feature is independent
-            of the target, its p-value is at most a with probability at most a, for every a. With "chatterjee" and
-            "distance_correlation", from 50 records and without ties, it is exact up to simulation error; above 10,000
-            and 2,000 records, respectively, only that many are simulated, and their scores are scaled to the standard
-            deviation for all records. Otherwise it is an upper bound, because the distribution of scores depends on
-            that of the values: the bound is close if noise is stronger than chance, and too large otherwise. With
-            "kendall", it uses the shares of two classes as given by `target_shares`; for columns in which nearly all
-            values are equal it is too large by orders of magnitude (``docs/choose/significance.md``).
+            of the target, its p-value is at most a with probability at most a, for every a. It is an upper bound,
+            because the distribution of scores depends on that of the values: the bound is close if noise is stronger
+            than chance, and too large otherwise.
 
         Raises
         ------
         AttributeError
-            If the distribution of the noise on the scores is not known, or if people have several rows each, because
-            these are not independent.
-        ValueError
-            If `n_resamples` is invalid.
+            If the distribution of the noise on the scores is not known, or that of scores of independent features, as
+            with "kendall"; or if people have several rows each, because these are not independent.
 
         Examples
         --------
         >>> import numpy as np
         >>> from skdpmic import DPMICScorer
-        >>> X = np.random.default_rng(0).normal(size=(5000, 3))
-        >>> y = X[:, 1] + np.random.default_rng(1).normal(size=5000)
-        >>> scorer = DPMICScorer(statistic="kendall", epsilon=1.0).fit(X, y)
+        >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
+        >>> scorer = DPMICScorer(statistic="mtv_r", epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1))
+        >>> scorer = scorer.fit(X, X[:, 1] ** 2)
         >>> bool(scorer.p_values()[1] < 0.01)
         True
         """
         noise = self._mechanism_of_scores("p_values").law
-        return self._null_model.p_values(self.scores_, noise, n_resamples, random_state)
+        return self._null_model.p_values(self.scores_, noise)
 
     def _mechanism_of_scores(self, name):
         """The mechanism that drew the noise on the scores; an AttributeError if its distribution is not known."""
@@ -608,17 +593,16 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     statistic : str, default="mic_r"
         Measure of dependence on the target; scores are in [0, 1]. "mic_r" is the Maximal Information Coefficient,
         :func:`mic_r`. "mtv_r", :func:`mtv_r`, is a total variation; it also finds dependence of any shape, at about a
-        sixth of the epsilon. "kendall" finds monotonic trends, "chatterjee" finds functions,
-        "distance_correlation" finds both, less sharply. These three use ranks: they need neither `bounds` nor
-        `target_bounds`, ignore `B` and `c`, and do not support chunks, sketches or dask collections. Kendall
-        supports two classes, the other two any number, in ascending order of their labels.
+        sixth of the epsilon. "kendall" finds monotonic trends. It uses ranks: it needs neither `bounds` nor
+        `target_bounds`, ignores `B` and `c`, and does not support chunks, sketches or dask collections, nor more than
+        two classes, which are in ascending order of their labels.
     epsilon : float, default=1.0
         Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
     delta : float, default=0.0
         How much the probability of any outcome may change beyond the factor exp(epsilon), in [0, 1). If not 0, choose
         it far below ``1 / n_samples``. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
     bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric features, required unless the statistic uses ranks; values outside are clipped. A range
+        Public ranges of numeric features, required except with "kendall"; values outside are clipped. A range
         is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
         each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
@@ -628,26 +612,19 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         Public labels of nominal features, by name, or by number if X is an array: lists of at least 2 distinct strings
         or numbers. Any other label counts as "other", which has its own bin. Together with a dict of `bounds`, it must
         cover every feature except boolean columns and columns whose type declares its labels (such as Polars Enum),
-        which need no entry. With rank statistics, the order of the labels matters, and text columns need labels.
+        which need no entry. With "kendall", the order of the labels matters, and text columns need labels.
     target_bounds : tuple or array-like, default=None
         Public range of a continuous target, in the form of an entry of `bounds`. Give exactly one of
-        `target_bounds` and `classes`; rank statistics of a continuous target need neither.
+        `target_bounds` and `classes`; with "kendall", a continuous target needs neither.
     classes : array-like, default=None
         All labels a discrete target can have, in any order; not in a VotingClassifier, which numbers them.
-    target_shares : array-like or "learn", default=None
+    target_shares : array-like, default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
         order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
-        `target_bounds`, or on either side of `target_cut`; all above 0, with a sum of 1. If None, 15% of the budget is
-        spent on learning it (`target_shares_`), unless there are more than four classes. Wrong shares cost power, not
-        privacy (``docs/theory/known_margin.md``). With "kendall" and two classes: the shares of the classes in the
-        records, or in the population they were sampled from. Scores do not depend on them, but p-values do: they are
-        smaller for rarer classes, and valid only if the shares are right. "learn" spends 15% of the budget on these
-        shares; None spends nothing, and learns them only if epsilon is infinite. With "mic_r" and `classes`, shares
-        only determine `largest_possible_score_`.
-    target_cut : float, date or duration, default=None
-        Public cut of a continuous target, inside `target_bounds`: `target_shares` are then the two shares of the
-        records below it and from it on. Like them, it costs nothing. With `target_shares_` and `target_cut_` of an
-        earlier fit, the scores are those that its intervals refer to.
+        `target_bounds`; all above 0, with a sum of 1. If None, 15% of the budget is spent on learning it
+        (`target_shares_`), unless there are more than four classes. Wrong shares cost power, not privacy
+        (``docs/theory/known_margin.md``). With "mic_r" and "kendall", shares of `classes` only determine
+        `largest_possible_score_`.
     mechanism : {"laplace", "gaussian", "k-norm", "geometric"}, default="laplace"
         How noise is added. "laplace" splits epsilon evenly over the features. "k-norm" draws the noise of all scores
         together, uniformly from a cube of random size. For the same epsilon and without `delta`, it adds less than half
@@ -672,8 +649,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
         each row, and each person contributes exactly this many rows: a sample, alike in every fit, if more,
         repeated rows if there are fewer. Noise and budget are then per person, and the number of people is public, as
-        n_samples is otherwise. 1 is best with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with
-        "chatterjee". With the others, use the number of rows that people have: they find more, for the same noise
+        n_samples is otherwise. 1 is best with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on. With the
+        others, use the number of rows that people have: they find more, for the same noise
         (``docs/theory/people.md``).
     max_weight : float, default=None
         If given, rows have survey weights (`sample_weight` of `fit`), which are clipped to this public number. The
@@ -712,12 +689,11 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the noisy share of the records in each class, in ascending order of the labels, or
         on either side of `target_cut_`, learnt with 15% of the budget; or `target_shares`, if given. See
-        `target_shares_interval` for their error. Not set with more than four classes. With "kendall", see
-        `target_shares`.
+        `target_shares_interval` for their error. Not set with more than four classes.
     target_cut_ : float, datetime64 or timedelta64
         Cut point of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples *
-        epsilon`` is 334 or more, a value near the median, learnt with half of that budget; or `target_cut`, if given.
-        Records equal to it count as above it.
+        epsilon`` is 334 or more, a value near the median, learnt with half of that budget. Records equal to it count as
+        above it.
     mean_weight_ : float
         Noisy mean weight of the rows; only with `max_weight`, if `target_shares_` were learnt.
     largest_possible_score_ : float
@@ -729,7 +705,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     n_groups_ : int
         Number of people; only if `max_rows_per_group` is given.
     B_, c_ : float
-        Values used; not with rank statistics.
+        Values used; not with "kendall".
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -792,8 +768,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         scores : ndarray of shape (n_features,)
             A copy of `scores_`.
         p_values : ndarray of shape (n_features,)
-            The result of `p_values`, for `SelectFdr`, `SelectFpr` and `SelectFwe`. With ``mechanism="geometric"``,
-            which has no p-values, only the scores are returned.
+            The result of `p_values`, for `SelectFdr`, `SelectFpr` and `SelectFwe`. With ``mechanism="geometric"`` or
+            "kendall", which have no p-values, only the scores are returned.
 
         Raises
         ------
@@ -861,9 +837,9 @@ def dp_mic_regression(
     epsilon : float
         Privacy budget for all scores together.
     bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric features, as in :class:`DPMICScorer`; required unless the statistic uses ranks.
+        Public ranges of numeric features, as in :class:`DPMICScorer`; required except with "kendall".
     target_bounds : tuple or array-like, default=None
-        Public range of the target; required unless the statistic uses ranks.
+        Public range of the target; required except with "kendall".
     **parameters
         Further parameters of :class:`DPMICScorer`, such as `categories` and `statistic`.
 
@@ -905,7 +881,7 @@ def dp_mic_classif(
     epsilon : float
         Privacy budget for all scores together.
     bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric features, as in :class:`DPMICScorer`; required unless the statistic uses ranks.
+        Public ranges of numeric features, as in :class:`DPMICScorer`; required except with "kendall".
     classes : array-like
         All labels the target can have, in any order.
     **parameters

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from skdpmic._utils.arguments import check_k, check_target_cut, check_whole, is_auto, is_whole, one_of
+from skdpmic._utils.arguments import check_k, one_of
 from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.texts import in_short, quoted
@@ -20,14 +19,13 @@ from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.kinds import BestFeatures, JointFeatures, jointly, release_of_scores
 from skdpmic.release.path import FitPlan, Ready, check_budget_and_run
 from skdpmic.statistics.measure import Statistic
-from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named, warn_about_copies
+from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import n_candidates
 from skdpmic.table.records import read_records
 from skdpmic.table.targets import USUAL_MEAN, check_target_shares
 
-LEARN = "learn"  # as target_shares
 _LEAST_FOR_JOINT = 9_000  # n times epsilon per feature from which "auto" is "joint": docs/theory/joint.md
 
 
@@ -102,8 +100,6 @@ class ScoringPlan(FitPlan):
     statistic: Statistic
     asked: MeasureParameters
     shares: Any  # public shares of the target; None if there are none
-    cut: Any  # public cut of a continuous target, on whose sides these are; None for classes or equal parts
-    always_spends: bool | None  # whether the target's shares are paid for; None if the number of classes decides it
     publishes: AllScores | BestNames
     max_weight: float | None
 
@@ -135,7 +131,7 @@ class ScoringPlan(FitPlan):
 
     def spends_on_target(self, n_classes):
         """Whether a part of the budget is spent on a target with this many classes, or of numbers."""
-        return self.statistic.spends_on_target(n_classes) if self.always_spends is None else self.always_spends
+        return self.shares is None and self.statistic.spends_on_target(n_classes)
 
     def n_wanted(self, n_features):
         """Number of features to choose; None if the scores decide it."""
@@ -162,13 +158,9 @@ class ScoringPlan(FitPlan):
         max_rows = self.facts.max_rows_per_group
         return measure if max_rows is None else measure.of_groups(max_rows)
 
-    def with_shares(self, measure, public=None):
-        """The measure, with the public shares of the target if there are any, at their cut if the table is known."""
-        if self.shares is None:
-            return measure
-        if self.cut is None or public is None:
-            return measure.with_target_shares(self.shares)
-        return measure.with_target_shares(self.shares, self.cut, public.target_domain, public.measure is not None)
+    def with_shares(self, measure):
+        """The measure, with the public shares of the target if there are any."""
+        return measure if self.shares is None else measure.with_target_shares(self.shares)
 
     def ready(self, public):
         """The release of a table with these public facts; warns, and refuses what cannot be released."""
@@ -179,7 +171,7 @@ class ScoringPlan(FitPlan):
             measure = self.measure(shape.n_groups, shape.n_features, n_classes)
         else:  # that of counts
             measure = release.prepared(public.measure)
-        measure = self.with_shares(measure, public)
+        measure = self.with_shares(measure)
         self._warn(public)
         mechanism = release.mechanism(measure, shape)
         warn_if_hidden = partial(_warn_if_hidden, self, release, release.law(mechanism, measure, shape), shape)
@@ -201,11 +193,8 @@ class ScoringPlan(FitPlan):
 
     def _warn(self, public):
         self.warn_about_table(public)
-        shape, max_rows = public.shape, self.facts.max_rows_per_group
-        if max_rows is not None:
-            warn_about_copies(self.statistic, max_rows)
-        self.check_has_choice(shape.n_features)
-        k, n_features = self.publishes.k, shape.n_features
+        k, n_features = self.publishes.k, public.shape.n_features
+        self.check_has_choice(n_features)
         if k not in (None, "all") and k >= n_features:  # of scores; names are refused
             size = "greater than" if k > n_features else "equal to"
             warn(
@@ -233,9 +222,7 @@ def _results(plan, release, measure, mechanism, entry, records, random_bytes):
     results |= _results_of_target(plan, measure, public)
     if "scores_" not in released:
         return results
-    knows_ties = plan.epsilon == math.inf and plan.statistic.tests_by_ties
-    is_untied = measure.are_untied(records, plan.n_jobs) if knows_ties else False
-    null_model = NullModel.of_shape(measure, public.shape, is_untied)
+    null_model = NullModel.of_shape(measure, public.shape)
     return results | _largest_possible(measure, public.shape) | {"_noise": mechanism, "_null_model": null_model}
 
 
@@ -254,7 +241,7 @@ def _results_of_target(plan, measure, public):
     results = {"_target_shares": shares, "target_shares_": shares.published()}
     if shares.mean_weight is not None:
         results["mean_weight_"] = shares.mean_weight * float(plan.max_weight)
-    if plan.cut is not None or (public.n_classes is None and not shares.is_public):
+    if public.n_classes is None and not shares.is_public:
         results["target_cut_"] = domain.decode(shares.cut(domain.encoded))
     return results
 
@@ -277,28 +264,19 @@ def scoring_plan(estimator, asked, publishes, reads_kept=False):
     given = estimator.target_shares
     have_noise = isinstance(publishes, AllScores) and publishes.mechanism in MECHANISMS  # and not counts
     are_explained = have_noise and statistic.is_explained_by_shares and estimator.classes is not None
-    tests_by_classes = are_explained and statistic.tests_by_ties
-    is_told_to_learn = tests_by_classes and isinstance(given, str) and given == LEARN
     shares = None
-    if given is not None and not is_told_to_learn:
+    if given is not None:
         if not are_explained:
             check_of_target(statistic)
         shares = check_target_shares(given, estimator.target_bounds, estimator.classes)
-    if estimator.target_cut is not None:
-        check_target_cut(estimator.target_cut, shares, estimator.classes is not None)
     check_takes_weights(statistic, estimator.max_weight)
     check_budget_and_run(estimator)
-    always_spends = None if shares is None else False
-    if tests_by_classes:
-        always_spends = is_told_to_learn or (given is None and estimator.epsilon == math.inf)
     return ScoringPlan.of(
         estimator,
         _facts(estimator, statistic, publishes.keep, reads_kept),
         statistic=statistic,
         asked=asked,
         shares=shares,
-        cut=estimator.target_cut,
-        always_spends=always_spends,
         publishes=publishes,
         max_weight=estimator.max_weight,
     )
@@ -433,24 +411,20 @@ class NullModel:
     rows_per_group : int
     n_labels : int ndarray of shape (n_features,)
         Number of labels of nominal features; 0 for numbers.
-    is_untied : bool ndarray of shape (n_features,)
-        Whether there are no ties; False with noise, when this is unknown.
     """
 
     measure: Any
     n_samples: int
     rows_per_group: int
     n_labels: np.ndarray
-    is_untied: np.ndarray
 
     @classmethod
-    def of_shape(cls, measure, shape, is_untied=False):
+    def of_shape(cls, measure, shape):
         """The model from a measure and the public numbers of a table."""
         n_labels = [domain.n_labels if isinstance(domain, Nominal) else 0 for domain in shape.domains]
-        is_untied = np.broadcast_to(is_untied, len(n_labels))
-        return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels), is_untied)
+        return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels))
 
-    def p_values(self, scores, noise, n_resamples, random_state):
+    def p_values(self, scores, noise):
         """The p-value of each score, of shape (n_features,).
 
         Parameters
@@ -459,33 +433,14 @@ class NullModel:
             Released noisy scores.
         noise : frozen distribution of scipy.stats or None
             None without noise.
-        n_resamples, random_state
-            For simulations.
         """
         if self.rows_per_group > 1:
             raise AttributeError(
                 "p_values requires independent records, which several rows of one person are not: fit with "
                 f"max_rows_per_group=1, got {self.rows_per_group}."
             )
-        n_resamples = _n_simulations(n_resamples, len(scores))
-        p_values, seed = np.empty(len(scores)), _seed_of(random_state)
-        for n_labels, is_untied in set(zip(self.n_labels.tolist(), self.is_untied.tolist(), strict=True)):
-            of_kind = (self.n_labels == n_labels) & (self.is_untied == is_untied)
-            law = self.measure.null_law(self.n_samples, n_labels or None)
-            law = law.of_strict_ranks() if is_untied else law
-            p_values[of_kind] = law.p_values(scores[of_kind], noise, n_resamples, seed)
+        p_values = np.empty(len(scores))
+        for n_labels in set(self.n_labels.tolist()):
+            of_kind = self.n_labels == n_labels
+            p_values[of_kind] = self.measure.null_law(self.n_samples, n_labels or None).p_values(scores[of_kind], noise)
         return p_values
-
-
-def _n_simulations(n_resamples, n_features):
-    """The requested number of simulations; "auto" resolves the p-values that a false discovery rate compares."""
-    if is_auto(n_resamples):
-        return 9_999 if n_features <= 100 else 99_999
-    check_whole(n_resamples, "n_resamples")
-    return int(n_resamples)
-
-
-def _seed_of(random_state):
-    """A seed for caching simulations: that of the user, or one drawn by a generator."""
-    is_seed = is_whole(random_state) and random_state >= 0
-    return int(random_state) if is_seed else check_random_state(random_state).randint(2**31)

@@ -95,17 +95,16 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     statistic : str, default="mic_r"
         Measure of dependence on the target; scores are in [0, 1]. "mic_r" is the Maximal Information Coefficient,
         :func:`mic_r`. "mtv_r", :func:`mtv_r`, is a total variation; it also finds dependence of any shape, at about a
-        sixth of the epsilon. "kendall" finds monotonic trends, "chatterjee" finds functions,
-        "distance_correlation" finds both, less sharply. These three use ranks: they need neither `bounds` nor
-        `target_bounds`, ignore `B` and `c`, and do not support chunks, sketches or dask collections. Kendall
-        supports two classes, the other two any number, in ascending order of their labels.
+        sixth of the epsilon. "kendall" finds monotonic trends. It uses ranks: it needs neither `bounds` nor
+        `target_bounds`, ignores `B` and `c`, and does not support chunks, sketches or dask collections, nor more than
+        two classes, which are in ascending order of their labels.
     epsilon : float, default=1.0
         Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
     delta : float, default=0.0
         How much the probability of any outcome may change beyond the factor exp(epsilon), in [0, 1). If not 0, choose
         it far below ``1 / n_samples``. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
     bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric features, required unless the statistic uses ranks; values outside are clipped. A range
+        Public ranges of numeric features, required except with "kendall"; values outside are clipped. A range
         is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
         each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
@@ -115,26 +114,19 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         Public labels of nominal features, by name, or by number if X is an array: lists of at least 2 distinct strings
         or numbers. Any other label counts as "other", which has its own bin. Together with a dict of `bounds`, it must
         cover every feature except boolean columns and columns whose type declares its labels (such as Polars Enum),
-        which need no entry. With rank statistics, the order of the labels matters, and text columns need labels.
+        which need no entry. With "kendall", the order of the labels matters, and text columns need labels.
     target_bounds : tuple or array-like, default=None
         Public range of a continuous target, in the form of an entry of `bounds`. Give exactly one of
-        `target_bounds` and `classes`; rank statistics of a continuous target need neither.
+        `target_bounds` and `classes`; with "kendall", a continuous target needs neither.
     classes : array-like, default=None
         All labels a discrete target can have, in any order; not in a VotingClassifier, which numbers them.
-    target_shares : array-like or "learn", default=None
+    target_shares : array-like, default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
         order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
-        `target_bounds`, or on either side of `target_cut`; all above 0, with a sum of 1. If None, 15% of the budget is
-        spent on learning it (`target_shares_`), unless there are more than four classes. Wrong shares cost power, not
-        privacy (``docs/theory/known_margin.md``). With "kendall" and two classes: the shares of the classes in the
-        records, or in the population they were sampled from. Scores do not depend on them, but p-values do: they are
-        smaller for rarer classes, and valid only if the shares are right. "learn" spends 15% of the budget on these
-        shares; None spends nothing, and learns them only if epsilon is infinite. With "mic_r" and `classes`, shares
-        only determine `largest_possible_score_`.
-    target_cut : float, date or duration, default=None
-        Public cut of a continuous target, inside `target_bounds`: `target_shares` are then the two shares of the
-        records below it and from it on. Like them, it costs nothing. With `target_shares_` and `target_cut_` of an
-        earlier fit, the scores are those that its intervals refer to.
+        `target_bounds`; all above 0, with a sum of 1. If None, 15% of the budget is spent on learning it
+        (`target_shares_`), unless there are more than four classes. Wrong shares cost power, not privacy
+        (``docs/theory/known_margin.md``). With "mic_r" and "kendall", shares of `classes` only determine
+        `largest_possible_score_`.
     threshold : float or str, default=None
         If given, keep the features whose private score is at least this, and ignore `k`: a number in [0, 1]; or a share
         of `largest_possible_score_`, such as "0.5*possible", which needs known shares of the classes. If no score
@@ -168,8 +160,8 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
         each row, and each person contributes exactly this many rows: a sample, alike in every fit, if more,
         repeated rows if there are fewer. Noise and budget are then per person, and the number of people is public, as
-        n_samples is otherwise. 1 is best with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with
-        "chatterjee". With the others, use the number of rows that people have: they find more, for the same noise
+        n_samples is otherwise. 1 is best with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on. With the
+        others, use the number of rows that people have: they find more, for the same noise
         (``docs/theory/people.md``).
     max_weight : float, default=None
         If given, rows have survey weights (`sample_weight` of `fit`), which are clipped to this public number. The
@@ -204,12 +196,11 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the noisy share of the records in each class, in ascending order of the labels, or
         on either side of `target_cut_`, learnt with 15% of the budget; or `target_shares`, if given. See
-        `target_shares_interval` for their error. Not set with more than four classes. With "kendall", see
-        `target_shares`.
+        `target_shares_interval` for their error. Not set with more than four classes.
     target_cut_ : float, datetime64 or timedelta64
         Cut point of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples *
-        epsilon`` is 334 or more, a value near the median, learnt with half of that budget; or `target_cut`, if given.
-        Records equal to it count as above it.
+        epsilon`` is 334 or more, a value near the median, learnt with half of that budget. Records equal to it count as
+        above it.
     mean_weight_ : float
         Noisy mean weight of the rows; only with `max_weight`, if `target_shares_` were learnt.
     largest_possible_score_ : float
@@ -221,7 +212,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     n_groups_ : int
         Number of people; only if `max_rows_per_group` is given.
     B_, c_ : float
-        Values used; not with rank statistics.
+        Values used; not with "kendall".
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -288,6 +279,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         changes_scores = self.classes is None or not statistic.is_explained_by_shares
         reasons = {
             "with target_shares, whose errors are not known": self.target_shares is not None and changes_scores,
+            f"with statistic={quoted(self.statistic)}, whose scores have no p-values": not statistic.has_p_values,
             "or a number in (0, 1)": not is_number(self.fdr) or not 0 < self.fdr < 1,
             "if threshold is given": self.threshold is not None,
             "with max_weight, because scores of weighted rows have no p-values": self.max_weight is not None,
@@ -377,17 +369,16 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     statistic : str, default="mtv_r"
         Measure of dependence on the target; scores are in [0, 1]. "mtv_r", :func:`mtv_r`, is a total variation and
         finds dependence of any shape. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`; it needs about six
-        times the epsilon. "kendall" finds monotonic trends, "chatterjee" finds functions,
-        "distance_correlation" finds both, less sharply. These three use ranks: they need neither `bounds` nor
-        `target_bounds`, and do not support chunks, sketches or dask collections. Kendall supports two
-        classes, the other two any number, in ascending order of their labels.
+        times the epsilon. "kendall" finds monotonic trends. It uses ranks: it needs neither `bounds` nor
+        `target_bounds`, and does not support chunks, sketches or dask collections, nor more than two classes, which are
+        in ascending order of their labels.
     epsilon : float, default=1.0
         Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
     delta : float, default=0.0
         How much the probability of any outcome may change beyond the factor exp(epsilon), in [0, 1). Use 0, or a value
         far below ``1 / n_samples``: this allows a second mechanism, which is used if it has less noise.
     bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric features, required unless the statistic uses ranks; values outside are clipped. A range
+        Public ranges of numeric features, required except with "kendall"; values outside are clipped. A range
         is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
         each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
@@ -397,22 +388,18 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         Public labels of nominal features, by name, or by number if X is an array: lists of at least 2 distinct strings
         or numbers. Any other label counts as "other", which has its own bin. Together with a dict of `bounds`, it must
         cover every feature except boolean columns and columns whose type declares its labels (such as Polars Enum),
-        which need no entry. With rank statistics, the order of the labels matters, and text columns need labels.
+        which need no entry. With "kendall", the order of the labels matters, and text columns need labels.
     target_bounds : tuple or array-like, default=None
         Public range of a continuous target, in the form of an entry of `bounds`. Give exactly one of
-        `target_bounds` and `classes`; rank statistics of a continuous target need neither.
+        `target_bounds` and `classes`; with "kendall", a continuous target needs neither.
     classes : array-like, default=None
         All labels a discrete target can have, in any order; not in a VotingClassifier, which numbers them.
     target_shares : array-like, default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
         order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
-        `target_bounds`, or on either side of `target_cut`; all above 0, with a sum of 1. If None, 15% of the budget is
-        spent on learning it (`target_shares_`), unless there are more than four classes. Wrong shares cost power, not
-        privacy (``docs/theory/known_margin.md``).
-    target_cut : float, date or duration, default=None
-        Public cut of a continuous target, inside `target_bounds`: `target_shares` are then the two shares of the
-        records below it and from it on. Like them, it costs nothing. With `target_shares_` and `target_cut_` of an
-        earlier fit, the scores are those that its intervals refer to.
+        `target_bounds`; all above 0, with a sum of 1. If None, 15% of the budget is spent on learning it
+        (`target_shares_`), unless there are more than four classes. Wrong shares cost power, not privacy
+        (``docs/theory/known_margin.md``).
     criterion : {"single", "joint", "auto"}, default="auto"
         How features are chosen. "single" chooses the k features with the largest scores, each scored separately.
         "joint" chooses one feature at a time: first the one with the largest single score, then always the one whose
@@ -430,8 +417,8 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
         each row, and each person contributes exactly this many rows: a sample, alike in every fit, if more,
         repeated rows if there are fewer. Noise and budget are then per person, and the number of people is public, as
-        n_samples is otherwise. 1 is best with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with
-        "chatterjee". With the others, use the number of rows that people have: they find more, for the same noise
+        n_samples is otherwise. 1 is best with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on. With the
+        others, use the number of rows that people have: they find more, for the same noise
         (``docs/theory/people.md``).
     max_weight : float, default=None
         If given, rows have survey weights (`sample_weight` of `fit`), which are clipped to this public number. The
@@ -485,8 +472,8 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         `target_shares_interval` for their error. Not set with more than four classes.
     target_cut_ : float, datetime64 or timedelta64
         Cut point of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples *
-        epsilon`` is 334 or more, a value near the median, learnt with half of that budget; or `target_cut`, if given.
-        Records equal to it count as above it.
+        epsilon`` is 334 or more, a value near the median, learnt with half of that budget. Records equal to it count as
+        above it.
     mean_weight_ : float
         Noisy mean weight of the rows; only with `max_weight`, if `target_shares_` were learnt.
     privacy_spent_ : (float, float)
@@ -494,7 +481,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     n_groups_ : int
         Number of people; only if `max_rows_per_group` is given.
     B_, c_ : float
-        Values used (``benchmarks/results/defaults.md``); not with rank statistics.
+        Values used (``benchmarks/results/defaults.md``); not with "kendall".
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -23,10 +23,9 @@ class Statistic:
     needs_ranges = True  # of numbers
     is_mergeable = False  # scores can be computed from counts of pieces: it has `measure_of_any_number`
     supports_counts = False  # scores can be estimated from noisy tables: it has `table`
-    takes_copies_for_dependence = False  # whether equal rows of a person count as dependence
     takes_weights = False  # its measure has `of_weights`, for records with different weights
     is_explained_by_shares = False  # whether shares of classes can be given that scores do not depend on
-    tests_by_ties = False  # p-values are smaller if the shares of two classes are known, or that there are no ties
+    has_p_values = False  # whether its measure has `null_law`
 
     @staticmethod
     def spends_on_target(n_classes):
@@ -113,7 +112,7 @@ class Measure(ABC):
 
         Returns
         -------
-        SimulatedLaw, AveragedLaw or BoundedLaw
+        BoundedLaw
 
         Raises
         ------

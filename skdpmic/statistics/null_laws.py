@@ -2,15 +2,12 @@
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
-from skdpmic._utils.jit import jit
 from skdpmic.privacy.mechanisms import GRID
-from skdpmic.statistics.ranks.kernels import Ranks, distance_correlation, quotient
 
 # --- Tails of the dependence of one table ----------------------------------------------------------------------------
 #
@@ -177,7 +174,7 @@ class BoundedLaw:
     def __init__(self, bound):
         self._bound = bound
 
-    def p_values(self, released, noise, n_resamples, seed):
+    def p_values(self, released, noise):
         """Bounds on the probability that a noisy score is at least as large: ndarray like `released`.
 
         Between two points of the bound, the score counts as the larger one. The bound is the sum over all points of the
@@ -189,223 +186,6 @@ class BoundedLaw:
         return np.where(released <= 0, 1.0, np.clip(p, 0.0, 1.0))
 
 
-class SimulatedLaw:
-    """A score of strict ranks, whose distribution does not depend on the margins.
-
-    Parameters
-    ----------
-    name : str
-        Name of the statistic.
-    n : int
-        Number of records.
-    n_in_class : int, default=None
-        Number of records in one of the two classes of the target, if it has two.
-    """
-
-    def __init__(self, name, n, n_in_class=None):
-        self._name, self._n, self._n_in_class = name, n, n_in_class
-
-    def scores(self, n_resamples, seed):
-        """Noise-free scores, ascending."""
-        return null_scores(self._name, self._n, n_resamples, seed, self._n_in_class)
-
-    def p_values(self, released, noise, n_resamples, seed):
-        """The share of scores that are at least as large, among the simulated noisy scores and the released one."""
-        scores = self.scores(n_resamples, seed)
-        if noise is not None:
-            scores = np.sort(scores + noise.rvs(n_resamples, random_state=np.random.default_rng([seed, 1])))
-        n_below = np.searchsorted(np.clip(scores, 0.0, 1.0), released - _SLACK)
-        return (1.0 + n_resamples - n_below) / (n_resamples + 1.0)
-
-
-class AveragedLaw:
-    """The mean, over all orders of the ties, of a score of strict ranks.
-
-    It is smaller in convex order, so no convex function of it has a larger mean. The tail of the noise is convex below
-    the released value; beyond it, and below it as far as this improves the bound, it is replaced by a tangent. Also, no
-    tail of the score has more than `most_times` the probability of that of strict ranks.
-
-    The distribution of strict ranks may be known only approximately: it is then widened, and may be missed.
-
-    Parameters
-    ----------
-    strict : SimulatedLaw
-        Distribution of strict ranks.
-    most_times : float
-        May be infinite.
-    widening : float, default=1.0
-        Factor of simulated scores.
-    missed : float, default=0.0
-        Upper bound on the probability that this distribution does not hold.
-    """
-
-    def __init__(self, strict, most_times, widening=1.0, missed=0.0):
-        self._strict, self._most_times, self._widening, self._missed = strict, most_times, widening, missed
-
-    def of_strict_ranks(self):
-        """The distribution if there are no ties, or only those of two classes."""
-        return self._strict if self._missed == 0 else self
-
-    def p_values(self, released, noise, n_resamples, seed):
-        """The smallest mean of such a function over the simulated strict scores, or `most_times` their tail."""
-        scores, counts = _in_groups(self._widening * self._strict.scores(n_resamples, seed))
-        least = np.maximum(released - _SLACK, GRID)
-        needed = least[:, np.newaxis] - scores
-        tails = np.where(needed >= 0, _reaches(needed, noise), 0.0)  # where they are convex
-        sums = np.full(len(released), np.inf)
-        for slopes, roots in _tangents(least, noise):
-            lines = slopes[:, np.newaxis] * (scores - roots[:, np.newaxis])
-            sums = np.minimum(sums, np.maximum(lines, tails) @ counts)
-        p = (1.0 + sums) / (1.0 + n_resamples)
-        if self._most_times < np.inf:
-            p = np.minimum(p, self._most_times * self._strict.p_values(released, noise, n_resamples, seed))
-        return np.where(released <= _SLACK, 1.0, np.minimum(p + self._missed, 1.0))
-
-
-def _in_groups(ascending):
-    """The largest score and the size of each group; groups are finer for larger scores."""
-    n_above = np.unique(np.geomspace(1, len(ascending), _GROUPS).astype(int)) - 1
-    ends = len(ascending) - n_above[::-1]
-    return ascending[ends - 1], np.diff(ends, prepend=0)
-
-
-def _tangents(least, noise):
-    """Lines above the tail of the noise from `least` on, where it is concave: slopes and roots."""
-    if noise is None:
-        for share in np.linspace(0.0, 1.0, _TANGENTS, endpoint=False):
-            yield 1 / (least * (1 - share)), least * share
-        return
-    beyond = noise.kwds["scale"] * np.linspace(0.0, _FURTHEST, _TANGENTS)
-    for at, slope, height in zip(beyond, noise.pdf(beyond), noise.cdf(beyond), strict=True):
-        if slope > 0:
-            yield np.full(len(least), slope), least + at - height / slope
-
-
 def _reaches(needed, noise):
     """The probability that the noise is at least as large as needed."""
     return (needed <= 0).astype(float) if noise is None else noise.sf(needed)
-
-
-_GROUPS, _TANGENTS, _FURTHEST = 300, 51, 25.0
-
-
-MOST_RECORDS = 10_000  # simulated at most; for more, the scores are scaled to the standard deviation
-MOST_OF_CLASS = 5_000  # the same for the records of one of two classes
-MOST_OF_DISTANCES = 2_000  # the same for the distance correlation, which is slower
-
-
-@lru_cache(maxsize=32)
-def null_scores(name, n, n_draws, seed, n_in_class=None):
-    """Scores of independent variables without ties, ascending; or of one without ties and two classes.
-
-    Parameters
-    ----------
-    name : {"kendall", "chatterjee", "distance_correlation"}
-    n : int
-        Number of records.
-    n_draws : int
-    seed : int
-    n_in_class : int, default=None
-        Number of records in one of the classes of a target of two classes, for Kendall.
-
-    Returns
-    -------
-    ndarray of shape (n_draws,)
-        In [0, 1]. Read-only, because it is cached.
-    """
-    rng = np.random.default_rng(seed)
-    if n_in_class is not None:
-        scores = np.sort(_class_rank_sums(n, n_in_class, n_draws, rng))
-    else:
-        draw, spread, most = _LAWS[name]
-        n_drawn = min(n, most)
-        scores = np.sort(draw(n_drawn, n_draws, rng))
-        scores = scores if n == n_drawn else scores * (spread(n) / spread(n_drawn))
-    scores.flags.writeable = False
-    return scores
-
-
-def _class_rank_sums(n, n_in_class, n_draws, rng):
-    """Multiples of the rank sum of a class; large classes are scaled down, with their share of records."""
-    n_drawn, n_of_class = n, n_in_class
-    if n_in_class > MOST_OF_CLASS:
-        n_drawn, n_of_class = round(n * MOST_OF_CLASS / n_in_class), MOST_OF_CLASS
-    sums = np.zeros(n_draws, dtype=np.int64)
-    _add_rank_sums(np.arange(n_drawn), n_of_class, rng, sums)
-    scores = np.array([quotient(2 * abs(int(of_draw)), n_drawn * (n_drawn - 1)) for of_draw in sums])
-    if n_drawn == n:
-        return scores
-    return scores * (_spread_of_class(n, n_in_class) / _spread_of_class(n_drawn, n_of_class))
-
-
-def _spread_of_class(n, n_in_class):
-    return math.sqrt(n_in_class * (n - n_in_class) * (n + 1)) / (n * (n - 1))
-
-
-def _kendall(n, n_draws, rng):
-    n_pairs = n * (n - 1) // 2
-    discordant = np.zeros(n_draws, dtype=np.int64)
-    _count_discordant_pairs(n, rng, discordant)
-    return np.array([quotient(abs(n_pairs - 2 * int(of_draw)), n_pairs) for of_draw in discordant])
-
-
-def _chatterjee(n, n_draws, rng):
-    variations = np.zeros(n_draws, dtype=np.int64)
-    _add_variations(np.arange(n), np.empty(n, dtype=np.int64), rng, variations)
-    return np.array([quotient(max(n**2 - 1 - 3 * int(of_draw), 0), n**2 - 1) for of_draw in variations])
-
-
-def _distance_correlation(n, n_draws, rng):
-    ranks = Ranks(np.arange(n), np.ones(n, dtype=np.int64))
-    return np.array([distance_correlation(ranks, ranks._replace(group=rng.permutation(n))) for _ in range(n_draws)])
-
-
-def _root(n):
-    return 1 / math.sqrt(n)
-
-
-_LAWS = {  # how scores are drawn, the width of their distribution for n records, and the most records drawn
-    "kendall": (_kendall, lambda n: math.sqrt((2 * n + 5) / (n * (n - 1))), MOST_RECORDS),
-    "chatterjee": (_chatterjee, _root, MOST_RECORDS),
-    "distance_correlation": (_distance_correlation, _root, MOST_OF_DISTANCES),
-}
-
-# --- Kernels --------------------------------------------------------------------------------------------------------
-
-
-@jit
-def _count_discordant_pairs(n, rng, numbers):
-    """Discordant pairs of uniform permutations: record i forms a uniform number 0 ... i of these with previous ones."""
-    for draw in range(len(numbers)):
-        for i in range(1, n):
-            numbers[draw] += int(rng.random() * (i + 1))
-
-
-@jit
-def _add_rank_sums(ranks, n_in_class, rng, sums):
-    """Sums of the ranks -(n - 1), -(n - 3) ... n - 1 of some records, from `ranks`, 0 ... n - 1 in any order."""
-    n = len(ranks)
-    for draw in range(len(sums)):
-        for i in range(n_in_class):
-            j = i + int(rng.random() * (n - i))
-            ranks[i], ranks[j] = ranks[j], ranks[i]
-            sums[draw] += 2 * ranks[i] - (n - 1)
-
-
-@jit
-def _add_variations(ranks, places, rng, smaller):
-    """Sums of distances of the ranks of records next to one another, the smaller of both directions.
-
-    `ranks` are 0 ... n - 1 in any order; `places` is a workspace.
-    """
-    n = len(ranks)
-    for draw in range(len(smaller)):
-        for i in range(n):
-            j = i + int(rng.random() * (n - i))
-            ranks[i], ranks[j] = ranks[j], ranks[i]
-            places[ranks[i]] = i
-        here, there = 0, 0
-        for i in range(1, n):
-            here += abs(ranks[i] - ranks[i - 1])
-            there += abs(places[i] - places[i - 1])
-        smaller[draw] = min(here, there)

@@ -11,15 +11,14 @@ new folder, and add it here. Everything else uses this registry.
 from collections import ChainMap
 from typing import Any
 
-from skdpmic._utils.errors import warn
 from skdpmic._utils.texts import quoted
 from skdpmic.statistics.mic.mic_r import check_correction
 from skdpmic.statistics.mic.statistic import MicE, MicR
 from skdpmic.statistics.mtv.statistic import MtvR
-from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall, KendallWithinStrata
+from skdpmic.statistics.ranks import Kendall
 from skdpmic.table.targets import check_max_weight
 
-STATISTICS = {kind.name: kind for kind in (MicR, MtvR, Kendall, Chatterjee, DistanceCorrelation)}
+STATISTICS = {kind.name: kind for kind in (MicR, MtvR, Kendall)}
 PAIR_STATISTICS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  # all that can score a single pair
 
 
@@ -29,13 +28,6 @@ def statistic_named(name, correction, among=STATISTICS):
         raise ValueError(f"statistic must be one of {', '.join(map(repr, among))}, got {quoted(name)}.")
     check_correction(correction)
     return among[name].with_correction(correction)
-
-
-def within_strata(name):
-    """The statistic with this name within public strata; a ValueError if there is none."""
-    if name != Kendall.name:
-        raise ValueError(f"strata must be None with statistic={quoted(name)}: only {Kendall.name!r} supports strata.")
-    return KendallWithinStrata()
 
 
 def check_of_target(statistic):
@@ -67,14 +59,4 @@ def check_mergeable(statistic):
         raise ValueError(
             f"statistic must be {able} if records come in pieces, got {statistic.name!r}: ranks cannot be computed "
             "from pieces of a table."
-        )
-
-
-def warn_about_copies(statistic, rows_per_group):
-    """Warn if equal rows of a person would count as dependence."""
-    if statistic.takes_copies_for_dependence and rows_per_group > 1:
-        warn(
-            f"statistic={statistic.name!r} counts rows that are close in both columns, such as the rows of a person, "
-            f"as dependence: with max_rows_per_group={quoted(rows_per_group)}, features that are independent of y may "
-            f"score up to {1 - 1 / rows_per_group:.2g}. Use max_rows_per_group=1 or another statistic.",
         )

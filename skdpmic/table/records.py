@@ -19,7 +19,7 @@ from skdpmic.table.facts import Description
 from skdpmic.table.features import domains_without_ranges, kept_columns, ordered_kinds, read_each, refuse_faults
 from skdpmic.table.people import People, read_people
 from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
-from skdpmic.table.targets import ClassTarget, NumericTarget, StratifiedTarget, make_target, target_of_rows
+from skdpmic.table.targets import ClassTarget, NumericTarget, make_target, target_of_rows
 
 _COPIED_AT_ONCE = 16  # two cache lines of a record
 _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
@@ -202,7 +202,7 @@ class TableRecords(NamedTuple):
 
     columns: np.ndarray | Columns  # (n_features, n_samples)
     domains: list  # of n_features, as in `Shape`
-    target: NumericTarget | ClassTarget | StratifiedTarget | None  # None without a target
+    target: NumericTarget | ClassTarget | None  # None without a target
     description: Description | None = None  # public
     people: People | None = None  # if people have several rows of X
     kept: tuple = ()  # indices of the features kept in any case

@@ -1,4 +1,4 @@
-"""Parts of a record besides its features: target (numbers or classes), stratum, weight. Errors quote no values."""
+"""Parts of a record besides its features: target (numbers or classes), weight. Errors quote no values."""
 
 import numbers
 from functools import partial
@@ -13,11 +13,11 @@ from skdpmic._utils.errors import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS
 from skdpmic._utils.readable import abbreviated, is_dask_collection, refuse_name
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import NUMBERS, Order, domain_of
-from skdpmic.table.features import labels_of, refuse_missing
+from skdpmic.table.features import refuse_missing
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form import OBJECTS, TEXT, array_of, kind_of_dtype
 from skdpmic.table.people import check_given_together
-from skdpmic.table.values import ANY_ORDER, are_labels, are_numerals, as_codes, as_numbers, exact_codes, kind_of_labels
+from skdpmic.table.values import ANY_ORDER, are_labels, are_numerals, as_numbers, exact_codes
 
 WEIGHT_UNITS = 256  # weights are rounded to this many equal parts of `max_weight`, so that sums are exact
 USUAL_MEAN = 0.25  # assumed mean of survey weights, as a share of the largest, if unknown
@@ -39,15 +39,6 @@ class ClassTarget(NamedTuple):
     values: np.ndarray  # (n_samples,)
     n_classes: int
     weights: np.ndarray | None = None
-
-
-class StratifiedTarget(NamedTuple):
-    """A numeric target, and the stratum of each record. Raw data; not private."""
-
-    values: np.ndarray  # (n_samples,)
-    strata: np.ndarray  # (n_samples,), codes
-
-    n_classes = None  # type: ignore[misc]  # a plain attribute of the class
 
 
 def target_of_rows(target, rows):
@@ -208,32 +199,7 @@ def _with_common_type(labels):
     return labels.astype(object)
 
 
-# --- Strata and weights -----------------------------------------------------------------------------------------------
-
-
-def read_strata(strata, categories, n_samples):
-    """The stratum of each record as a code: other labels form one more stratum, and missing labels another.
-
-    Parameters
-    ----------
-    strata : array-like of shape (n_samples,)
-    categories : array-like
-        Public labels.
-    n_samples : int
-        Required number of records.
-
-    Returns
-    -------
-    uint32 ndarray of shape (n_samples,)
-    """
-    labels = labels_of(categories, "categories").labels
-    column = column_of(strata, "strata")
-    if column.n_samples != n_samples:
-        raise ValueError(f"strata must have the same length as x and y, got {column.n_samples} and {n_samples}.")
-    said = kind_of_labels(labels)
-    if column.kind not in (said, OBJECTS) and not column.missing.all():
-        raise ValueError(f"strata must hold {said}, like categories, got {column.kind}.")
-    return as_codes(column, labels, "strata")
+# --- Weights -----------------------------------------------------------------------------------------------
 
 
 def check_max_weight(max_weight):

@@ -159,7 +159,7 @@ PAIR_READERS = {
     ),
     "private mic_e": lambda x, y, ledger: private_score(x, y, statistic="mic_e", epsilon=1, ledger=ledger),
     "private mtv_r": lambda x, y, ledger: private_score(x, y, statistic="mtv_r", epsilon=1, ledger=ledger, **BOTH),
-    "private chatterjee": lambda x, y, ledger: private_score(x, y, statistic="chatterjee", epsilon=1, ledger=ledger),
+    "private kendall": lambda x, y, ledger: private_score(x, y, statistic="kendall", epsilon=1, ledger=ledger),
 }
 
 

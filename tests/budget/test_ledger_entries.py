@@ -163,10 +163,6 @@ RELEASES = {
         lambda ledger: score_pair(ledger, "mic_e"),
         ("private_score", 0.0, N, 1, None, "mic_e", "scores", "laplace", None),
     ),
-    "a pair in strata": (
-        lambda ledger: score_pair(ledger, "kendall", strata=np.zeros(N), categories=[0, 1]),
-        ("private_score", 0.0, N, 1, None, "kendall", "scores", "laplace", None),
-    ),
 }
 
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 from skdpmic.causal.private_pc import CorrelationTests
 from skdpmic.correlation.private_correlation import concordances
-from skdpmic.statistics.ranks.kernels import mid_ranks
+from skdpmic.statistics.ranks import mid_ranks
 
 ALPHA, N = 0.05, 400
 ERROR = 4 * (ALPHA * (1 - ALPHA) / 300) ** 0.5  # 4 standard errors of the share of 300 tables

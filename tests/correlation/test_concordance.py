@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skdpmic.correlation.private_correlation import concordances
-from skdpmic.statistics.ranks.kernels import mid_ranks
+from skdpmic.statistics.ranks import mid_ranks
 
 
 def sign(difference):

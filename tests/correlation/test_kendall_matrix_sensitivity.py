@@ -10,7 +10,7 @@ import pytest
 from skdpmic.correlation.private_correlation import NoisyConcordances, concordances
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.statistics.ranks.kernels import mid_ranks
+from skdpmic.statistics.ranks import mid_ranks
 from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity, kendall_sensitivity
 from tests.privacy.laws import gaussian_p_value, rho_of_scale
 from tests.privacy.test_audit_gaussian import exact_epsilon

@@ -217,7 +217,7 @@ def test_foreign_or_damaged_bytes_are_refused(good, tmp_path):
         assert_refused(data, tmp_path)
 
 
-ODD = [None, True, -1, 7, 3.5, float(N), 1e300, 10**40, "chatterjee", "abcd", "0" * 32]
+ODD = [None, True, -1, 7, 3.5, float(N), 1e300, 10**40, "kendall", "abcd", "0" * 32]
 ODD += [[], [7], ["mic_r"], [None] * D, ["a"] * D]
 ODD += [["1" * 32, "0" * 32], ["0" * 32] * 2, ["A" * 32], ["0" * 30], [f"{i:032x}" for i in range(4097)]]
 ODD += [["i", [0, 1]], ["os.system", "true"], ["Labels", ["a", "b"]], [["os.system", "true"]] * D]

@@ -77,8 +77,9 @@ def scores_as_released(fit, X, y):
     """Noise-free scores at the released shares and cut; those of the fit if these cannot be passed as an argument."""
     if not fit._scores_at or len(fit.target_shares_) > 2 or min(fit.target_shares_) <= fit._target_shares.error:
         return read(fit._plan(), X, y).scores(fit._null_model.measure, None, None)
-    released = [name for name in ("target_shares", "target_cut", "B", "c") if hasattr(fit, f"{name}_")]
-    given = {name: getattr(fit, f"{name}_") for name in released}
+    given = {name: getattr(fit, f"{name}_") for name in ("target_shares", "B", "c") if hasattr(fit, f"{name}_")}
+    if fit._target_shares.knots is not None:
+        given["target_bounds"] = fit._target_shares.knots
     return clone(fit).set_params(epsilon=math.inf, random_state=None, **given).fit(X, y).scores_
 
 
@@ -100,14 +101,13 @@ def correlation_interval(random, setting):
     return Drawn(lower, upper, exact[above], noisy, (-1, 1))
 
 
-def p_values(*statistics, ties=True):
+def p_values(*statistics):
     """Independent columns, one fit: the p-values of all features under noise that is independent of one another."""
 
     def draw(random, setting):
         setting = setting._replace(
             n=min(setting.n, 800),
             epsilon=120 * setting.epsilon,
-            has_ties=setting.has_ties and ties,
             rows_per_group=None,
         )
         X = np.concatenate([setting.numbers(random, 40) for _ in range(3)], axis=1)
@@ -115,7 +115,7 @@ def p_values(*statistics, ties=True):
         public = {"bounds": (0, 1), "target_bounds": (0, 1), "delta": delta, "mechanism": mechanism}
         fit = DPMICScorer(statistic=random.choice(statistics), epsilon=setting.epsilon, **public)
         fit.fit(X, setting.numbers(random))
-        return None if not ties and fit.noise_scale_ > 0.2 else fit.p_values(n_resamples=999)  # else cut to 0 or 1
+        return fit.p_values()
 
     return draw
 
@@ -167,13 +167,8 @@ ROWS = [
     PValue(
         "DPMICScorer.p_values",
         "the probability that an independent feature scores at least as much",
-        p_values(*STATISTICS),
-        smaller_because="an upper bound, because the distribution of scores depends on that of the values, or on ties",
-    ),
-    PValue(
-        "DPMICScorer.p_values without ties",
-        "the probability that an independent feature scores at least as much, exact for these statistics",
-        p_values("chatterjee", "distance_correlation", ties=False),
+        p_values("mic_r", "mtv_r"),
+        smaller_because="an upper bound, because the distribution of scores depends on that of the values",
     ),
     Chance("to_frame.among_best of scores", "the probability to be among the best k without noise", among_best),
     Chance(

@@ -14,7 +14,7 @@ from skdpmic import DPMICScorer, private_score
 from skdpmic.privacy import mechanisms
 from tests.privacy.auditing import exchange, privacy_loss_at_least
 from tests.select_names import SelectNames
-from tests.statistics.ranks.test_sensitivity import corner
+from tests.statistics.test_ranks import corner
 
 ALPHA = 1e-2
 EPSILON = 1.0

@@ -6,9 +6,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from skdpmic.statistics.ranks import kernels as ranks
+from skdpmic.statistics import ranks
 from tests.naive import naive_mutual_information
-from tests.statistics.ranks.test_conditional_sensitivity import from_falling_to_rising
 
 # --- Lazarsfeld, Johnson and Adeniran (ICML 2022), Lemma B.9 ------------------------------------------------------
 
@@ -43,6 +42,18 @@ def test_conditional_kendall_exceeds_its_published_sensitivity_with_one_block():
     change = math.sqrt(weight) * (kendall(concordant) - kendall(np.append(concordant[1:], 0)))
     assert change == pytest.approx(6 / math.sqrt(n), rel=0.03)
     assert change > 4.5 / math.sqrt(n - 1)
+
+
+def from_falling_to_rising(n):
+    """One stratum falls, except for a record above all others. It moves to the other one, which otherwise rises."""
+    n_falling = (n - 1) // 2
+    x = np.arange(float(n))
+    y = np.where(x < n_falling, -x, x)
+    strata = (x >= n_falling).astype(np.uint32)
+    y[-1], strata[-1] = n, 0
+    y_other, strata_other = y.copy(), strata.copy()
+    y_other[-1], strata_other[-1] = -n, 1
+    return (x, y, strata), (x, y_other, strata_other)
 
 
 def published_z(weight, score, table):

@@ -28,7 +28,7 @@ from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 CLASSED = {"bounds": (0, 1), "classes": [0, 1]}
-RANKS = ("kendall", "chatterjee", "distance_correlation")
+RANKS = ("kendall",)
 EPSILONS = (1e-100, 1e-60, 1e-25, 1e-16, 1e-6, 1.0, 30.0, 746.0, 1430.0, 1e5, 1e16, 1e40, 1e100, 1e155, 1e200, 1e300)
 DELTAS = (0.0, 1e-300, 1e-12, 0.1, 0.9)
 SIZES = ((4, 1), (4, 3), (60, 3))
@@ -71,12 +71,11 @@ def matrix_release(kind, categories=False, takes_y=False):
     return release
 
 
-def pair(statistic, mechanism="laplace", **parameters):
+def pair(statistic, mechanism="laplace"):
     def release(n, d, budget, ledger):
         x = table(n, 1)[1]
         given = {"epsilon": budget[0], "ledger": ledger, "bounds": ((0, 1), (0, 1))}
-        strata = {"strata": np.arange(n) % 2} if parameters else {}
-        private_score(x, x**2, statistic=statistic, mechanism=mechanism, **given, **parameters, **strata)
+        private_score(x, x**2, statistic=statistic, mechanism=mechanism, **given)
 
     return release
 
@@ -145,7 +144,6 @@ RELEASES = {
     "tables": estimator(DPMICScorer, mechanism="geometric"),
     **{f"classes, {name}": estimator(DPMICScorer, has_classes=True, statistic=name) for name in ("mic_r", "mtv_r")},
     "known shares": estimator(DPMICScorer, has_classes=True, statistic="mtv_r", target_shares=[0.5, 0.5]),
-    "shares of ranks": estimator(DPMICScorer, has_classes=True, statistic="kendall", target_shares="learn"),
     "selector": estimator(DPMICSelector, k=1),
     "discoveries": estimator(DPMICSelector, fdr=0.1),
     **{
@@ -158,7 +156,6 @@ RELEASES = {
     "weights": weighted_scores,
     **{f"pair, {name}": pair(name) for name in ("mic_r", "mtv_r", "mic_e", *RANKS)},
     "pair, tables": pair("mic_r", "geometric"),
-    "pair, strata": pair("kendall", categories=[0, 1]),
     "bounds": bounds,
     "bounds of dates": bounds_of_dates,
     "summary": summary,

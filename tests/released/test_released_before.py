@@ -5,12 +5,13 @@ change behind it was intended. Fourteen were: MTVr learns target shares; feature
 another, no longer by how unlike they are; neither orders of ties nor rows of people are drawn; distance correlations
 between two parties are computed from parts; causes of labels follow from tables in stages; knots of dates are seconds;
 budgets of Gaussian noise have 40 bits, so that they are the same with every C library; Spearman's correlation was
-removed, with its rows in two lists; chance scores of classes follow from their shares; cuts of a feature are weighted
+removed, and later Chatterjee's, the distance correlation of ranks, strata and p-values of Kendall, with their cases and
+their rows in two lists; chance scores of classes follow from their shares; cuts of a feature are weighted
 by their place, and joint choices also use single scores; tests of labels keep their level if cells are sparse;
 intervals of MTVr also contain the scores at the released shares; blanks of labels are counted separately; and p-values
 of causes allow for all that noise hides. What was recorded with these changes is in ``shares_learnt.json``,
 ``joint_choices.json``, ``nothing_drawn.json``, ``correlations_of_parts.json``, ``staged_tables.json``,
-``dates_by_the_second.json``, ``rounded_budgets.json``, ``without_spearman.json``, ``chance_by_shares.json``,
+``dates_by_the_second.json``, ``rounded_budgets.json``, ``without_other_ranks.json``, ``chance_by_shares.json``,
 ``cuts_by_place.json``, ``levels_of_tables.json``, ``intervals_at_released_shares.json``, ``blanks_of_labels.json``
 and ``p_values_at_every_level.json``.
 ``multinomials_of_numpy_2_5.json`` is for the multinomial draws of numpy from 2.5 on: scores from noisy tables are
@@ -35,7 +36,7 @@ FILES = (
     "staged_tables.json",
     "dates_by_the_second.json",
     "rounded_budgets.json",
-    "without_spearman.json",
+    "without_other_ranks.json",
     "chance_by_shares.json",
     "cuts_by_place.json",
     "levels_of_tables.json",
@@ -96,12 +97,11 @@ def test_only_cases_affected_by_a_change_were_recorded_again():
     assert others == {"two workers", "stream", "search", "plans"}  # which use MTVr internally
     others = {case for case in cases_of("joint_choices.json") if "joint" not in case}
     assert others <= {"ledger"}  # which uses joint choices internally
-    drew = ("chatterjee", "distance_correlation", "people")  # the order of ties, or the rows of people that count
-    assert all(any(name in case for name in drew) for case in cases_of("nothing_drawn.json"))
+    assert all("people" in case for case in cases_of("nothing_drawn.json"))  # whose rows that count were drawn
     assert all("two parties, distance_correlation" in case for case in cases_of("correlations_of_parts.json"))
     assert all("mtv_r, gaussian" in case for case in cases_of("rounded_budgets.json"))
     assert all("mic_r" in case for case in cases_of("multinomials_of_numpy_2_5.json"))
-    for case, rows in cases_of("without_spearman.json").items():
+    for case, rows in cases_of("without_other_ranks.json").items():
         before = (cases_of("before.json") | cases_of("shares_learnt.json"))[case]
         left = iter(before)
         assert all(row in left for row in rows)  # in order, with no new rows

@@ -62,7 +62,7 @@ def names_step(draw):
     if mtv_r:
         tried |= {"target_shares": [None, SHARES], "criterion": ["single", "joint"], "statistic": ["mtv_r"]}
     else:
-        tried |= {"statistic": ["kendall", "chatterjee", "mtv_r"]}
+        tried |= {"statistic": ["kendall", "mtv_r"]}
     return step, tried
 
 

@@ -41,7 +41,6 @@ def test_the_interval_of_a_share_is_that_of_the_score_over_the_largest_possible_
     [
         {"target_shares": [1 - SHARE, SHARE]},
         {"statistic": "kendall", "target_shares": [1 - SHARE, SHARE]},
-        {"statistic": "kendall", "target_shares": "learn"},
         {"statistic": "mic_r", "target_shares": [1 - SHARE, SHARE]},
     ],
     ids=str,
@@ -61,9 +60,15 @@ def test_scores_and_p_values_of_mic_r_do_not_depend_on_given_shares(rare):
 
 
 def test_shares_that_have_no_use_are_refused(rare):
-    for asked in ({"statistic": "chatterjee"}, {"statistic": "mic_r", "mechanism": "geometric"}):
+    numbers = {"statistic": "kendall", "classes": None, "target_bounds": (0, 1)}
+    for asked in (numbers, {"statistic": "mic_r", "mechanism": "geometric"}):
         with pytest.raises(ValueError, match="target_shares must be None with statistic="):
             DPMICScorer(**RARE | asked, target_shares=[1 - SHARE, SHARE]).fit(*rare)
+    with pytest.raises(ValueError, match="target_shares must be None with statistic='kendall'"):
+        PrivateSelectKBest(k=1, **RARE | {"statistic": "kendall"}, target_shares=[0.9, 0.1]).fit(*rare)
+    for wrong in ("learn", [0.2, 0.7]):
+        with pytest.raises(ValueError, match="target_shares must be 2 numbers above 0"):
+            DPMICScorer(**RARE | {"statistic": "kendall"}, target_shares=wrong).fit(*rare)
 
 
 def test_false_discoveries_are_controlled_where_shares_only_explain_scores(rare):
@@ -80,7 +85,6 @@ def test_with_weights_the_mean_weight_is_a_factor(rare):
 NOTHING_KNOWN = [
     {"statistic": "mic_r"},
     {"statistic": "kendall"},
-    {"statistic": "chatterjee"},
     {"classes": [False, True, 2, 3, 4]},
     {"classes": None, "target_bounds": (0, 1)},
     {"target_shares": [1 - SHARE, SHARE], "max_weight": 1},

@@ -60,7 +60,6 @@ MORE_SETTINGS = [  # so that each estimator, kind of target, mechanism and way t
     DPMICScorer(**CONTINUOUS),
     Scorer(**DISCRETE, mechanism="geometric"),
     DPMICScorer(**CONTINUOUS, epsilon=10.0, B=9, c=1.5),
-    Scorer(statistic="distance_correlation"),
     DPMICSelector(k=1, statistic="kendall"),
     DPMICSelector(**CONTINUOUS, mechanism="k-norm"),
     Selector(**DISCRETE, k=1, n_jobs=2),

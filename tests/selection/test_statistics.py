@@ -28,7 +28,6 @@ from skdpmic import (
 from skdpmic.counting import RangeGridSketch
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
-from skdpmic.statistics.ranks.kernels import chatterjee, distance_correlation, ranks_of
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.statistics.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
@@ -61,8 +60,6 @@ SENSITIVITY = {  # by the theorems, in exact fractions except for MICr
     "mic_r": mic_r_sensitivity,
     "mtv_r": lambda n: Fraction(2, n),
     "kendall": lambda n: Fraction(4, n),
-    "chatterjee": lambda n: Fraction(3 * (2 * n - 5), n**2 - 1),
-    "distance_correlation": lambda n: math.sqrt(Fraction(180 * (n - 1), (n + 1) * (2 * n**2 + 7))),
 }
 
 
@@ -96,12 +93,6 @@ def test_kendall_scores_without_noise_are_those_of_scipy():
     np.testing.assert_allclose(without_noise("kendall", X, y), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("name, function", [("chatterjee", chatterjee), ("distance_correlation", distance_correlation)])
-def test_scores_without_ties_are_those_of_the_ranks(name, function):
-    X, y = table()
-    assert without_noise(name, X, y).tolist() == [function(ranks_of(x), ranks_of(y)) for x in X.T]
-
-
 def test_two_classes_score_as_two_values():
     X, y = table()
     labels = np.where(y > 0.5, "yes", "no")
@@ -116,21 +107,6 @@ def test_mtv_r_of_two_classes_is_the_total_variation_over_the_share_of_the_large
     larger = Fraction(int(max(np.bincount(y))), len(y))  # the target's share is known, as there is no noise
     exact = [naive_total_variation(x.astype(int).tolist(), y.tolist()) / larger for x in X.T]
     np.testing.assert_allclose(scores, [float(score) for score in exact], atol=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-@pytest.mark.parametrize("name", ["chatterjee", "distance_correlation"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_scores_with_ties_depend_neither_on_the_seed_nor_on_the_order_of_rows(name, n_jobs):
-    X, y = np.random.default_rng(0).integers(0, [1, 3, 40], (2000, 3)), np.arange(2000) % 5
-    order = np.random.default_rng(1).permutation(2000)
-    ways = [(0, order), (1, order), (1, np.arange(2000))]
-    scores = [
-        DPMICScorer(statistic=name, epsilon=math.inf, n_jobs=n_jobs, random_state=seed).fit(X[rows], y[rows]).scores_
-        for seed, rows in ways
-    ]
-    np.testing.assert_array_equal(scores, [scores[0]] * 3)
-    assert scores[0][0] < 0.05  # a constant looks independent, whatever the order of the rows
 
 
 @each("name", STATISTICS)

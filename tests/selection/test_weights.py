@@ -479,7 +479,7 @@ def test_options_without_a_theorem_for_weights_are_refused():
         SelectKBest(score, k=2).fit(MinMaxScaler().fit_transform(X), y)
     known = DPMICScorer(statistic="mtv_r", target_shares=[0.5, 0.5], max_weight=MOST, **UNIT)
     with pytest.raises((ValueError, AttributeError), match="weight"):
-        known.fit(X, y, sample_weight=weights).p_values(n_resamples=99)
+        known.fit(X, y, sample_weight=weights).p_values()
 
 
 def test_a_sketch_and_an_estimator_must_agree_on_the_largest_weight():

@@ -8,7 +8,6 @@ import pytest
 from skdpmic.release.path import tables_squared_sensitivity
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.statistics.sensitivity import (
-    conditional_kendall_sensitivity,
     kendall_matrix_squared_sensitivity,
     mic_e_sensitivity,
 )
@@ -40,9 +39,7 @@ def test_every_statistic_is_on_the_page_with_its_sensitivity(name, n_classes):
 def test_sensitivities_of_pairs_are_on_the_page():
     for n, value in zip((100, 10_000), rows()["`mic_e` at B = n^0.6"], strict=True):
         assert mic_e_sensitivity(n, n**0.6) == pytest.approx(value, rel=SIX_DIGITS)
-    for n, value in zip((100, 10_000), rows()["`kendall` with strata"], strict=True):
-        assert conditional_kendall_sensitivity(n) == pytest.approx(value, rel=SIX_DIGITS)
-    assert len(rows()) == len(STATISTICS) + 3  # and nothing else
+    assert len(rows()) == len(STATISTICS) + 2  # and nothing else
 
 
 def test_mtv_r_with_nothing_known_of_the_target_is_on_the_page():

@@ -14,7 +14,7 @@ from skdpmic.statistics.mic.mic_r import ClassTargetScorer, LabelTables, chance_
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.statistics.mtv.counts import CountsScorer
 from skdpmic.statistics.mtv.family import TargetShares, class_family, public_shares
-from skdpmic.statistics.ranks.kernels import kendall, mid_ranks
+from skdpmic.statistics.ranks import kendall, mid_ranks
 from skdpmic.table.domains import Nominal
 
 TWO_LABELS, NUMBERS = Nominal(2), (0.0, 1.0)
@@ -35,7 +35,7 @@ def family_of(class_counts, scale):
     n, n_classes = sum(class_counts), len(class_counts)
     shares = [Fraction(count, n) for count in class_counts]
     released = TargetShares(tuple(range(1, n_classes + 1)), tuple(shares), scale, n)
-    known = released if scale else public_shares(shares, n_classes)
+    known = released if scale else public_shares(shares, n_classes, n_classes)
     return known.of(class_family(4, 1, n_classes)).sized_by_shares()
 
 

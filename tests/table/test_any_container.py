@@ -23,7 +23,6 @@ from skdpmic import (
     PrivacyLeakWarning,
     PublicEncoder,
     private_bounds,
-    private_score,
     private_summary,
 )
 from skdpmic.causal import PrivatePC
@@ -416,7 +415,7 @@ def test_every_container_holds_every_kind(container):
     assert POOLS.keys() - {forms[name][0] for name in columns} == cannot.get(container, set())
 
 
-# --- Single columns: targets, people, weights, strata -----------------------------------------------------------------
+# --- Single columns: targets, people, weights -----------------------------------------------------------------
 
 
 def scores_by_target(y, ends):
@@ -453,13 +452,6 @@ ROLES = {  # name -> (function that reads the column, values by kind, public fac
         CLASSES_OF,
     ),
     "weights": (scores_by_weights, NUMERIC | {"float": [0.0, 0.5, 3.0, 9.0, 1e300]}, ENDS),
-    "strata": (
-        lambda strata, labels: private_score(
-            X[:, 0], Y, statistic="kendall", epsilon=math.inf, strata=strata, categories=labels
-        ),
-        LABELS,
-        LABELS,
-    ),
     "bounds": (learn_bounds, NUMERIC, ENDS),
     "people": (number_people, {kind: pool for kind, pool in POOLS.items() if len(pool) > 3}, ENDS | LABELS),
 }

@@ -102,7 +102,7 @@ def functions(ledger: BudgetLedger) -> None:
     assert_type(mic_e(y, y, B=0.5), float)
     assert_type(private_score(y, y, epsilon=1, bounds=PAIR, B=100, ledger=ledger), float)
     assert_type(private_score(y, y.tolist(), epsilon=np.float64(1), mechanism="geometric", bounds=PAIR), float)
-    assert_type(private_score(y, y, statistic="kendall", epsilon=1, strata=y > 0, categories=(False, True)), float)
+    assert_type(private_score(y, y, statistic="kendall", epsilon=1), float)
     assert_type(dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=[0, 1], statistic="mtv_r"), NDArray[np.float64])
     assert_type(characteristic_matrix(y, y).gmic(), float)
     mic_pairs(X, statistic="mic_r", bounds=(0, 1), n_jobs=2)

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_n_shares, is_auto, is_whole
+from skdpmic._utils.arguments import is_auto, is_whole
 from skdpmic._utils.texts import quoted
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.grids import check_B, check_c, finest_merge, grid_size, largest_c
@@ -42,7 +42,7 @@ class MicR(Statistic):
     correction: str | None  # bias correction
 
     name = "mic_r"
-    is_mergeable = supports_counts = is_explained_by_shares = True
+    is_mergeable = supports_counts = is_explained_by_shares = has_p_values = True
 
     @classmethod
     def with_correction(cls, correction):
@@ -83,7 +83,7 @@ class MicRGrids(Measure):
 
     def with_target_shares(self, shares):
         """The measure with public shares of the classes; a ValueError if they are of another number."""
-        return replace(self, target_shares=public_shares(check_n_shares(shares, self.n_classes), self.n_classes))
+        return replace(self, target_shares=public_shares(shares, self.n_classes, self.n_classes))
 
     def without_target_shares(self):
         """The measure of the scores alone."""

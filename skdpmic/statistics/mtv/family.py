@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_n_shares, check_target_cut, is_auto
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.arguments import check_n_shares, is_auto
 from skdpmic.statistics.grids import check_c, cuts, distinct, each_alone, grid_size, parities
 from skdpmic.statistics.sensitivity import mtv_r_sensitivity
-from skdpmic.table.domains import Knots, numbers_in
+from skdpmic.table.domains import Knots
 
 MOST_PARTS = 10_000  # of a master partition; finer ones find nothing more, whatever the range
 _N_EIGHTHS = 8  # parts of a numeric target's range; fine enough for skewed targets
@@ -429,22 +428,6 @@ class TargetShares:
         """Equal shares in place of the released ones."""
         return replace(self, shares=(Fraction(1, len(self.shares)),) * len(self.shares), knots=None)
 
-    def at_cut(self, position, bounds, keeps_columns=False):
-        """The shares as those on either side of a cut at this position in the range of a numeric target.
-
-        With `keeps_columns`, as in counts that exist, the cut must be between two columns.
-        """
-        if not keeps_columns:
-            return replace(self, knots=knots_at(position, bounds))
-        (lower, upper), n_columns = bounds, self.ends[-1]
-        place = round((position - lower) / ((upper - lower) / n_columns))
-        if lower + place * ((upper - lower) / n_columns) != position:
-            raise ValueError(
-                f"target_cut must be between two parts of the {n_columns} in which a sketch counts the target. For any "
-                "other cut, call fit(X, y) with a table in memory."
-            )
-        return replace(self, ends=(place, n_columns))
-
     def cut(self, bounds):
         """Where a numeric target with range `bounds` is cut in two."""
         lower, upper = bounds
@@ -487,25 +470,8 @@ def candidate_cut(place, bounds):
     return lower + place * ((upper - lower) / N_PLACES)
 
 
-def _position_of_cut(target_cut, domain):
-    """Where a given cut is in the encoded range of a numeric target, exactly as released if it was: a float.
-
-    Decoding and encoding may move a released cut by a rounding error, and with it records to its other side.
-    """
-    lower, upper = domain.encoded
-    try:
-        of, value = numbers_in([target_cut])
-    except (TypeError, ValueError, OverflowError):
-        of, value = None, [math.nan]
-    (position,) = domain.encode(np.array(value)).tolist()
-    if of != domain.of or not lower < position < upper:
-        raise ValueError(f"target_cut must be inside target_bounds, and of their type, got {quoted(target_cut)}.")
-    edge = candidate_cut(round((position - lower) / ((upper - lower) / N_PLACES)), domain.encoded)
-    return edge if numbers_in([domain.decode(edge)]) == (of, value) else position
-
-
-def given_shares(shares, n_classes, n_columns, cut=None, domain=None, keeps_columns=False):
-    """The shares that a user gives; a ValueError if they are those of another kind of target.
+def public_shares(shares, n_classes, n_columns):
+    """The shares that a user gives of classes or of equal pieces of a range; a ValueError if of another number.
 
     Parameters
     ----------
@@ -513,29 +479,8 @@ def given_shares(shares, n_classes, n_columns, cut=None, domain=None, keeps_colu
     n_classes : int or None
         None for a numeric target.
     n_columns : int
-    cut : float, datetime64 or timedelta64, default=None
-        The public cut on whose sides two shares are; None for classes or equal parts of the range.
-    domain : Range, LogRange or Knots, default=None
-        Axis of the target; needed with `cut`.
-    keeps_columns : bool, default=False
-        Whether the columns of the target are those of counts that exist.
     """
-    if cut is not None:
-        check_target_cut(cut, shares, n_classes is not None)
-    known = public_shares(check_n_shares(shares, n_classes), n_columns)
-    return known if cut is None else known.at_cut(_position_of_cut(cut, domain), domain.encoded, keeps_columns)
-
-
-def public_shares(shares, n_columns):
-    """The shares of a target from public shares of its classes or of equal pieces of its range.
-
-    Parameters
-    ----------
-    shares : sequence of float
-        Positive shares with a sum of about 1.
-    n_columns : int
-    """
-    shares = [Fraction(share) for share in shares]
+    shares = [Fraction(share) for share in check_n_shares(shares, n_classes)]
     in_all = tuple(share / sum(shares) for share in shares)
     return TargetShares(equal_pieces(len(shares), n_columns), in_all, is_public=True)
 

@@ -20,8 +20,8 @@ from skdpmic.statistics.mtv.family import (
     TargetShares,
     chance_of_weights,
     class_family,
-    given_shares,
     numeric_family,
+    public_shares,
     resolve_mtv,
     shares_of_counts,
 )
@@ -55,8 +55,7 @@ class MtvR(Statistic):
     """The largest total variation from independence over grids that depend on public numbers only."""
 
     name = "mtv_r"
-    is_mergeable = True
-    takes_weights = True
+    is_mergeable = takes_weights = has_p_values = True
 
     @staticmethod
     def spends_on_target(n_classes):
@@ -90,10 +89,9 @@ class MtvRGrids(Measure):
         """The measure, set to release shares of the target."""
         return replace(self, spends_on_target=True)
 
-    def with_target_shares(self, shares, cut=None, domain=None, keeps_columns=False):
-        """The measure with public shares of the target, from arguments of :func:`given_shares`."""
-        known = given_shares(shares, self.n_classes, self._family.n_columns, cut, domain, keeps_columns)
-        return replace(self, target_shares=known)
+    def with_target_shares(self, shares):
+        """The measure with public shares of the target; a ValueError if they are of another number."""
+        return replace(self, target_shares=public_shares(shares, self.n_classes, self._family.n_columns))
 
     def with_shares_of(self, target):
         """The measure with this target's shares known almost without noise, if it uses shares."""

@@ -266,7 +266,7 @@ def test_fdr_is_refused_with_given_shares_of_unknown_error():
 
 
 def test_rounded_percentages_are_scaled_to_a_sum_of_one():
-    assert sum(public_shares([0.33, 0.67 + 0.005], 2).shares) == 1
+    assert sum(public_shares([0.33, 0.67 + 0.005], 2, 2).shares) == 1
 
 
 def test_chance_scores_are_a_function_of_the_learnt_shares():

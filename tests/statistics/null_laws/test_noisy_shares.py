@@ -52,7 +52,7 @@ def test_no_exact_tail_of_scores_with_noisy_shares_exceeds_the_bound(kind, q, sc
         law = learnt.null_law(n, None if kind_of_x is UNIT else 2)
         least, exact = exact_tail(np.array(scores) - 1e-12, np.array(probabilities))
         assert exact[0] == pytest.approx(1, abs=1e-6)
-        assert (law.p_values(np.maximum(least, 0), None, 1, 0) >= exact - 1e-9).all()
+        assert (law.p_values(np.maximum(least, 0), None) >= exact - 1e-9).all()
 
 
 @each("n_noisy", [1, 2, 5])
