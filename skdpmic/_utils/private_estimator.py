@@ -7,8 +7,6 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import wraps
-from inspect import signature
 from types import SimpleNamespace
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -99,10 +97,6 @@ def check_has_scores(estimator, asker):
         )
 
 
-_WEIGHTS = "sample_weight"
-_REMEDY = "give each thread an estimator of its own, by sklearn.base.clone"
-
-
 @dataclass(frozen=True, eq=False)
 class _Call:
     """A call that changes an object, or reads one that must not change meanwhile."""
@@ -117,7 +111,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextlib.contextmanager
-def in_use(thing, *, only_reads=False, remedy=_REMEDY):
+def in_use(thing, *, only_reads=False, remedy="give each thread one of its own, by sklearn.base.clone"):
     """Raise a RuntimeError if a call in progress changes `thing`, or if one reads it and this one changes it."""
     call = _Call(thing, only_reads)
     try:
@@ -131,53 +125,9 @@ def in_use(thing, *, only_reads=False, remedy=_REMEDY):
             _calls.remove(call)
 
 
-_Method = TypeVar("_Method", bound=Callable[..., Any])
-
-
-def one_call_at_a_time(method: _Method) -> _Method:
-    """A method that changes its object, and refuses to while another call does; it says why it takes no weights."""
-    takes_weights = _WEIGHTS in signature(method).parameters
-
-    @wraps(method)
-    def alone(thing, *arguments, **options):
-        if _WEIGHTS in options and not takes_weights:
-            raise TypeError(
-                f"{type(thing).__name__}.{method.__name__} does not take sample_weight, because each record counts "
-                "once: leave it out. PrivateSelectKBest, DPMICSelector and DPMICScorer take weights, with max_weight."
-            )
-        with in_use(thing):
-            return method(thing, *arguments, **options)
-
-    return alone  # type: ignore[return-value]
-
-
 def _earlier(call):
     calls = _calls.copy()
     return calls[: calls.index(call)]
-
-
-@contextlib.contextmanager
-def rollback_on_error(thing):
-    """Refuse other calls that change `thing`, and restore its attributes if the block raises.
-
-    Yields
-    ------
-    keep : callable
-        ``keep()`` keeps the attributes as they then are, whatever follows in the block.
-    """
-    with in_use(thing):
-        before = vars(thing).copy()
-
-        def keep():
-            nonlocal before
-            before = vars(thing).copy()
-
-        try:
-            yield keep
-        except BaseException:
-            vars(thing).clear()
-            vars(thing).update(before)
-            raise
 
 
 _Parameters = ParamSpec("_Parameters")

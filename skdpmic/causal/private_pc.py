@@ -11,7 +11,7 @@ from scipy import stats
 
 from skdpmic._utils.arguments import check_whole, is_number
 from skdpmic._utils.errors import warn
-from skdpmic._utils.private_estimator import check_published, one_call_at_a_time
+from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, why_broken
 from skdpmic._utils.texts import counted, names_of, quoted
 from skdpmic._utils.typing import BesideTable, ColumnLike, Ranges, TableLike
@@ -184,7 +184,6 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
     alpha: float = 0.01
     max_order: int = 3
 
-    @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:
         """Release the correlations or tables from which the graph is computed.
 
@@ -211,8 +210,6 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
             left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
-        RuntimeError
-            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.errors import warn
-from skdpmic._utils.private_estimator import PrivateEstimator, check_published, one_call_at_a_time
+from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.progress import SILENT, Progress
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, interval_column, number_column, why_broken
@@ -337,7 +337,6 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     (True, True)
     """
 
-    @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:
         """Release the correlations of all columns.
 
@@ -363,8 +362,6 @@ class PrivateCorrelation(PrivateMatrixEstimator):
             If a parameter or the data is invalid. The estimator is left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
-        RuntimeError
-            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----

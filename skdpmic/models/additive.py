@@ -17,7 +17,6 @@ from skdpmic._utils.private_estimator import (
     PrivateEstimator,
     check_published,
     dataframe,
-    one_call_at_a_time,
     with_intervals,
 )
 from skdpmic._utils.progress import Progress
@@ -248,7 +247,6 @@ class PrivateAdditiveModel(PrivateEstimator):
     verbose: int = 0
     random_state: RandomState = None
 
-    @one_call_at_a_time
     def fit(self, X: TableLike, y: BesideTable | None = None, groups: BesideTable | None = None) -> Self:
         """Release the noisy tables, and compute the model from them.
 
@@ -274,8 +272,6 @@ class PrivateAdditiveModel(PrivateEstimator):
             If a parameter or the data is invalid. The estimator is left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
-        RuntimeError
-            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.bases import BaseEstimator
-from skdpmic._utils.private_estimator import rollback_on_error
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.texts import quoted, told_apart
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
@@ -148,10 +147,9 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
         ValueError, TypeError
             If a parameter is invalid, X is not a dataframe with column names of type str, or a column has no
             entry. The transformer is left unchanged.
-        RuntimeError
-            If another call that changes the transformer is not finished, in another thread.
         """
-        with rollback_on_error(self):
+        before = vars(self).copy()
+        try:
             self._check_parameters()
             table = self._open(X, without_rows=True)
             facts = PublicFacts(self.bounds, self.categories, allows_other_columns=True)
@@ -165,6 +163,9 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
             # the squares of a row sum to at most n_features_in_. The bound is attained if every number is at its upper
             # bound and every label is the last in its list.
             self.data_norm_ = math.sqrt(table.n_features)
+        except BaseException:
+            self.__dict__ = before
+            raise
         return self
 
     def transform(self, X: TableLike) -> Any:

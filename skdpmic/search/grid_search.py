@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.arguments import check_n_jobs, check_verbose, is_auto, is_number, is_whole
 from skdpmic._utils.bases import MetaEstimatorMixin
 from skdpmic._utils.errors import is_invalid_parameter, warn
-from skdpmic._utils.private_estimator import PrivateEstimator, one_call_at_a_time
+from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.readable import are_text, check_meaning, column_names, is_dask_collection, refuse_target_among
 from skdpmic._utils.summaries import MOST_LETTERS, NOT_COVERED, Summary, why_broken
@@ -225,7 +225,6 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     verbose: int = 0
     random_state: RandomState = None
 
-    @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Choose the parameters, and refit the estimator with them.
 
@@ -250,8 +249,6 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         BudgetError
             If a cost does not fit in its ledger; that of the choice, or of the refit of any candidate after it, before
             the charge.
-        RuntimeError
-            If another call that changes the search is not finished, in another thread. Nothing is charged.
 
         Warns
         -----

@@ -16,7 +16,6 @@ from skdpmic._utils.private_estimator import (
     ResultsMixin,
     check_published,
     never_cached,
-    one_call_at_a_time,
 )
 from skdpmic._utils.summaries import (
     INTERVAL,
@@ -136,7 +135,6 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
 
     _plan: Callable[[], ScoringPlan]  # checks and resolves the parameters
 
-    @one_call_at_a_time
     def fit(
         self,
         X: TableLike,
@@ -179,8 +177,6 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
             If a parameter or the data is invalid. The estimator is left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
-        RuntimeError
-            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----
@@ -211,7 +207,6 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
     # --- Records that are counted first, wherever they are -----------------------------------------------------------
 
     @if_counts_suffice
-    @one_call_at_a_time
     def fit_sketch(self, sketch: RangeGridSketch) -> Self:
         """Score every feature from the counts of a sketch, and store the noisy release.
 
@@ -239,8 +234,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
         RuntimeError
-            If another call that changes the estimator or the sketch is not finished, in another thread. Nothing is
-            charged.
+            If another thread counts into the sketch. Nothing is charged.
 
         Warns
         -----
@@ -254,7 +248,6 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
             return self._release(plan, read_sketch(plan, sketch))
 
     @if_counts_suffice
-    @one_call_at_a_time
     def partial_fit(
         self,
         X: TableLike,
@@ -290,7 +283,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         ValueError, TypeError
             If a parameter or the chunk is invalid. The estimator is left unchanged.
         RuntimeError
-            If another call that changes the estimator is not finished, in another thread.
+            If another thread counts a chunk, or publishes.
         """
         refuse_dask(X)
         plan = self._plan()
@@ -306,7 +299,6 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         return self
 
     @if_counts_suffice
-    @one_call_at_a_time
     def publish(self) -> Self:
         """Make the release that `fit` would make for all chunks since the last `publish`, and delete their counts.
 
@@ -324,7 +316,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         BudgetError
             If the cost does not fit in `ledger`. No noise is drawn, and the estimator keeps its counts.
         RuntimeError
-            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
+            If another thread counts a chunk. Nothing is charged.
 
         Warns
         -----
@@ -336,9 +328,10 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         if "_sketch" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
         plan = self._plan()
-        records = read_sketch(plan, self._sketch)
-        warn_about_expected(plan, records.public)
-        return self._release(plan, records)
+        with self._sketch._in_use():
+            records = read_sketch(plan, self._sketch)
+            warn_about_expected(plan, records.public)
+            return self._release(plan, records)
 
     @if_counts_suffice
     def empty_sketch(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.bases import OneToOneFeatureMixin, TransformerMixin
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
-from skdpmic._utils.private_estimator import PrivateEstimator, in_use, one_call_at_a_time
+from skdpmic._utils.private_estimator import PrivateEstimator, in_use
 from skdpmic._utils.summaries import ResultColumn, Summary, why_broken
 from skdpmic._utils.texts import budget, counted, names_of, quoted
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
@@ -119,7 +119,6 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
     ledger: BudgetLedger | None = None
     random_state: RandomState = None
 
-    @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Check the table, and store its column names. Draws nothing and costs nothing.
 
@@ -140,7 +139,7 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         ValueError, TypeError
             If a parameter or a column is invalid. The transformer is left unchanged.
         RuntimeError
-            If another call that changes the transformer is not finished, in another thread.
+            If another thread draws reports.
         """
         self._check_parameters()
         facts, reader, X = PublicFacts(self.bounds, self.categories), type(self).__name__, in_memory(X)
@@ -155,7 +154,8 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
             "_n_releases": [0],  # in a list, so that `transform` changes no attribute
             "_is_seeded": self.random_state is not None,
         }
-        store(self, columns_seen(table) | fitted)
+        with in_use(self):
+            store(self, columns_seen(table) | fitted)
         return self
 
     def transform(self, X: TableLike) -> Any:
@@ -178,7 +178,7 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         BudgetError
             If epsilon does not fit in `ledger`. Nothing is drawn.
         RuntimeError
-            If another call of `fit` or `transform` is not finished, in another thread. Nothing is charged.
+            If another thread draws reports. Nothing is charged.
 
         Warns
         -----

