@@ -84,7 +84,8 @@ def naive_mic_r_of_codes(codes, classes, *, n_labels, n_classes, correction=None
     chance = 0.0 if correction is None else 1 / (2 * math.log(2) * len(codes))
     best = naive_codes_in_two_groups(codes, classes, n_labels, n_classes, correction)
     if n_labels > 14 or n_classes > 64:
-        best = max(best, naive_classes_in_two_groups(codes, classes, n_labels, n_classes, correction))
+        counts = naive_counts(classes, n_classes, codes, n_labels + 2)  # the classes in two groups
+        best = max(best, naive_rows_in_two_groups(counts, n_classes, n_labels, correction))
     for groups, degrees in naive_groupings_of_labels(n_labels):
         for groups_of_classes, other_degrees in naive_groupings_of_classes(n_classes):
             rows, columns = [groups[code] for code in codes], [groups_of_classes[one] for one in classes]
@@ -101,14 +102,8 @@ def naive_codes_in_two_groups(codes, columns, n_labels, n_columns, correction=No
     return naive_rows_in_two_groups(counts, n_labels, n_columns, correction)
 
 
-def naive_classes_in_two_groups(codes, classes, n_labels, n_classes, correction=None):
-    """The largest I - o, or 0, with the classes in two groups, against all codes."""
-    counts = naive_counts(classes, n_classes, codes, n_labels + 2)
-    return naive_rows_in_two_groups(counts, n_classes, n_labels, correction)
-
-
 def naive_rows_in_two_groups(counts, n_expected_rows, n_expected_columns, correction):
-    """The expected rows and columns exclude the codes of other labels and of missing ones."""
+    """The largest I - o, or 0; expected rows and columns exclude the codes of other labels and of missing ones."""
     chance = 0.0 if correction is None else 1 / (2 * math.log(2) * sum(map(sum, counts)))
     degrees = (math.sqrt(n_expected_columns - 1) + math.sqrt(4 / 9 * max(min(n_expected_rows, 14) - 2, 0))) ** 2
     n_columns, best = len(counts[0]), 0.0
@@ -177,15 +172,17 @@ def naive_largest_entry(counts, k_max, correction=None, degrees=None):
     chance = 0.0 if correction is None else 1 / (2 * math.log(2) * sum(map(sum, counts)))
     best = 0.0
     for k in range(2, min(k_max, n_rows) + 1):
-        for cuts in combinations(range(1, n_rows), k - 1):
-            edges = [0, *cuts, n_rows]
-            merged = [
-                [sum(counts[row][column] for row in range(start, end)) for column in range(n_columns)]
-                for start, end in pairwise(edges)
-            ]
-            offset = (k - 1) * degrees * chance
+        offset = (k - 1) * degrees * chance
+        for merged in naive_merges(counts, k):
             best = max(best, (naive_mutual_information(merged) - offset) / math.log2(min(k, n_columns)))
     return best
+
+
+def naive_merges(counts, k):
+    """All tables in which neighbouring rows are merged into k rows."""
+    for cuts in combinations(range(1, len(counts)), k - 1):
+        edges = pairwise([0, *cuts, len(counts)])
+        yield [[sum(column) for column in zip(*counts[start:end], strict=True)] for start, end in edges]
 
 
 def naive_mutual_information(counts):
@@ -266,12 +263,5 @@ def naive_master(values, columns, size):
 
 def naive_entry(counts, k):
     """I / log2 min(k, l) of the best merge of neighbouring rows into at most k parts."""
-    n_rows, n_columns = len(counts), len(counts[0])
-    best = 0.0
-    for cuts in combinations(range(1, n_rows), min(k, n_rows) - 1):
-        merged = [
-            [sum(column) for column in zip(*counts[start:end], strict=True)]
-            for start, end in pairwise([0, *cuts, n_rows])
-        ]
-        best = max(best, naive_mutual_information(merged))
-    return best / math.log2(min(k, n_columns))
+    best = max(map(naive_mutual_information, naive_merges(counts, min(k, len(counts)))))
+    return max(best, 0.0) / math.log2(min(k, len(counts[0])))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import PACKAGE, read_only, run
+from tests.processes import PACKAGE, run
 
 IMPORTS = """
 import numpy as np
@@ -83,13 +83,6 @@ def test_compiling_fails_if_the_named_folder_cannot_be_written(installed, tmp_pa
     (tmp_path / "file").touch()
     named = str(tmp_path / "file" / "cache")  # numba would use another folder
     assert named in run(None, installed, "-m", "skdpmic.compile", fails=True, NUMBA_CACHE_DIR=named).stderr
-
-
-@pytest.mark.slow
-def test_compiling_fails_if_no_folder_can_be_written(installed, tmp_path):
-    done = run(None, installed, "-m", "skdpmic.compile", fails=True, **read_only(installed, tmp_path))
-    assert done.stdout == ""
-    assert "NUMBA_CACHE_DIR" in done.stderr
 
 
 @pytest.mark.slow

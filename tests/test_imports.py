@@ -31,10 +31,6 @@ def in_new_process(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-def test_the_submodules_are_public():
-    assert [package.__name__ for package in PACKAGES] == ["skdpmic", *(f"skdpmic.{name}" for name in SUBMODULES)]
-
-
 @each("package", PACKAGES)
 def test_type_checkers_and_users_see_the_same_names(package):
     (listed,) = (

