@@ -3,7 +3,6 @@
 import math
 
 import mpmath
-import numba
 import numpy as np
 import pytest
 
@@ -11,10 +10,7 @@ from skdpmic import mic_e
 from skdpmic.statistics.mic.statistic import ranks_in_y
 from skdpmic.statistics.sensitivity import mic_e_sensitivity
 from tests.naive import naive_mic_e_of_ranks
-from tests.privacy.searches import largest_change_of_mic_e, mic_e_of
-
-ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
-compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
+from tests.privacy.searches import ERROR, compiled_only, largest_change_of_mic_e, mic_e_of
 
 
 def published_bound(n, B):
@@ -79,15 +75,7 @@ CASES = [(4, 1), (4, 15), (6, 1), (8, 2), (9, 2), (12, 1)]
 
 @pytest.mark.few
 @compiled_only
-@pytest.mark.parametrize(
-    "n, B, c",
-    [
-        *((n, *case) for n in (4, 5) for case in CASES),
-        (6, 4, 1),
-        *(pytest.param(6, *case, marks=pytest.mark.slow) for case in CASES[1:]),
-        *(pytest.param(7, *case, marks=pytest.mark.slow) for case in CASES),
-    ],
-)
+@pytest.mark.parametrize("n, B, c", [*((n, *case) for n in (4, 5, 6) for case in CASES), (7, 4, 1), (7, 9, 2)])
 def test_largest_change_over_all_data_sets_is_within_the_bound(n, B, c):
     largest = largest_change_of_mic_e(n, B, c)
     assert largest <= _bound_before_clipping_at_1(n, B) + ERROR
