@@ -29,7 +29,7 @@ def test_sensitivity_to_m_records_is_m_times_that_to_one_rounded_up_and_at_most_
 def test_a_measure_has_the_largest_sensitivity_of_its_families():
     n, shape = 10, Shape(10, [(0.0, 1.0)])
     plain = statistic_named("mtv_r", None).measure("auto", "auto", n, 1.0, 4)
-    halves = replace(plain, target_shares=public_shares([0.5, 0.5], None, 4))  # known for two classes together, not alone
+    halves = replace(plain, target_shares=public_shares([0.5, 0.5], None, 4))  # known for two classes together
     assert halves._family.knows_target_shares
     assert not any(family.knows_target_shares for family in _families_of(halves)[1:])
     assert halves.sensitivity(shape) == plain.sensitivity(shape) == mtv_r_sensitivity(n)
