@@ -207,23 +207,6 @@ def test_a_release_of_any_budget_and_size_is_drawn_or_refused_before_it_is_charg
     assert_drawn_or_refused(RELEASES[name], [(SIZES[draw.integers(3)], budget) for budget in budgets], tmp_path)
 
 
-NEED_INFORMATIVE_REPORTS = ("two parties with reports", "two parties, nothing published", "two parties, known shares")
-
-
-@pytest.mark.slow
-def test_only_the_reports_of_a_tiny_budget_are_refused(tmp_path):
-    ledger = BudgetLedger(tmp_path / "ledger.db", 10.0, 0.9, composition="basic", max_rows_per_person=2)
-    refused = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name, release in RELEASES.items():
-            try:
-                release(4, 3, (1e-18, 0.0), ledger)
-            except ValueError:
-                refused.append(name)
-    assert refused == [name for name in RELEASES if name.startswith(NEED_INFORMATIVE_REPORTS)]
-
-
 def test_the_distance_correlation_of_a_noisy_table_of_many_records_matches_that_of_the_records():
     """The fourth power of 55,109 records does not fit in an int64."""
     rng = np.random.default_rng(0)
