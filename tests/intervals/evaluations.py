@@ -13,7 +13,7 @@ from skdpmic.models.evaluation_result import (
     brier_score,
     calibration_of,
 )
-from tests.intervals.table import Drawn, Interval
+from tests.intervals.table import Drawn, Row
 
 CLEAR = 5.0  # standard deviations of the noise, below which a number below a fraction bar is "within its noise"
 N_DRAWS = 240
@@ -156,13 +156,12 @@ def r2(is_clear):
     return draw
 
 
-FOR = "the value without noise, for the same records"
-ROWS = [
-    Interval("PrivateEvaluation.figures: accuracy and brier_score", FOR, means_of_classes),
-    Interval("PrivateEvaluation.figures: roc_auc", FOR, areas(is_clear=False), wider_because=UNCLEAR),
-    Interval("PrivateEvaluation.figures: roc_auc of classes beyond noise", FOR, areas(is_clear=True)),
-    Interval("PrivateEvaluation.figures: mean_absolute_error", FOR, errors_of_numbers),
-    Interval("PrivateEvaluation.figures: r2", FOR, r2(is_clear=False), wider_because=UNCLEAR),
-    Interval("PrivateEvaluation.figures: r2 of a variance beyond noise", FOR, r2(is_clear=True)),
-    Interval("PrivateEvaluation.calibration", "the share of records of the class, without noise", calibration),
+ROWS = [  # for the values without noise, of the same records
+    Row("interval", "PrivateEvaluation.figures: accuracy and brier_score", means_of_classes),
+    Row("interval", "PrivateEvaluation.figures: roc_auc", areas(is_clear=False), exempt=UNCLEAR),
+    Row("interval", "PrivateEvaluation.figures: roc_auc of classes beyond noise", areas(is_clear=True)),
+    Row("interval", "PrivateEvaluation.figures: mean_absolute_error", errors_of_numbers),
+    Row("interval", "PrivateEvaluation.figures: r2", r2(is_clear=False), exempt=UNCLEAR),
+    Row("interval", "PrivateEvaluation.figures: r2 of a variance beyond noise", r2(is_clear=True)),
+    Row("interval", "PrivateEvaluation.calibration", calibration),
 ]

@@ -12,7 +12,7 @@ from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.top_k import mechanism_of_names
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, shares_interval
 from skdpmic.table.targets import WEIGHT_UNITS
-from tests.intervals.table import Drawn, Interval
+from tests.intervals.table import Drawn, Row
 
 N_DRAWS = 500
 
@@ -71,13 +71,11 @@ def error_of_plan(random, setting):
 
 
 ROWS = [
-    Interval("DPMICScorer.target_shares_interval", "the shares of the records", target_shares(False)),
-    Interval(
-        "DPMICScorer.target_shares_interval of weights",
-        "the shares of the weights",
-        target_shares(True),
-        wider_because="ratios of sums of weights, the total of which is private",
+    Row("interval", "DPMICScorer.target_shares_interval", target_shares(False)),  # for the shares of the records
+    Row(
+        *("interval", "DPMICScorer.target_shares_interval of weights", target_shares(True)),
+        exempt="ratios of sums of weights, the total of which is private",
     ),
-    Interval("GapsDisplay.noise_margin", "the noise on the difference of two scores", margin_of_names),
-    Interval("ReleaseRow.error", "the noise on one score", error_of_plan),
+    Row("interval", "GapsDisplay.noise_margin", margin_of_names),  # for the difference of two scores
+    Row("interval", "ReleaseRow.error", error_of_plan),  # for one score
 ]

@@ -15,7 +15,7 @@ from skdpmic.privacy.top_k import OneShotTopK, confidence_among_best
 from skdpmic.selection.selectors import chances_among_best
 from skdpmic.selection.sources import read
 from skdpmic.statistics.registry import STATISTICS
-from tests.intervals.table import Chance, Drawn, Interval, PValue
+from tests.intervals.table import Drawn, Row
 
 N_DRAWS = 500
 
@@ -101,23 +101,14 @@ def correlation_interval(random, setting):
     return Drawn(lower, upper, exact[above], noisy, (-1, 1))
 
 
-def p_values(*statistics):
+def p_values(random, setting):
     """Independent columns, one fit: the p-values of all features under noise that is independent of one another."""
-
-    def draw(random, setting):
-        setting = setting._replace(
-            n=min(setting.n, 800),
-            epsilon=120 * setting.epsilon,
-            rows_per_group=None,
-        )
-        X = np.concatenate([setting.numbers(random, 40) for _ in range(3)], axis=1)
-        delta = {"laplace": 0.0, "gaussian": 1e-6}[mechanism := random.choice(["laplace", "gaussian"])]
-        public = {"bounds": (0, 1), "target_bounds": (0, 1), "delta": delta, "mechanism": mechanism}
-        fit = DPMICScorer(statistic=random.choice(statistics), epsilon=setting.epsilon, **public)
-        fit.fit(X, setting.numbers(random))
-        return fit.p_values()
-
-    return draw
+    setting = setting._replace(n=min(setting.n, 800), epsilon=120 * setting.epsilon, rows_per_group=None)
+    X = np.concatenate([setting.numbers(random, 40) for _ in range(3)], axis=1)
+    mechanism, delta = [("laplace", 0.0), ("gaussian", 1e-6)][random.integers(2)]
+    public = {"bounds": (0, 1), "target_bounds": (0, 1), "delta": delta, "mechanism": mechanism}
+    fit = DPMICScorer(statistic=random.choice(["mic_r", "mtv_r"]), epsilon=setting.epsilon, **public)
+    return fit.fit(X, setting.numbers(random)).p_values()
 
 
 def among_best(random, setting):
@@ -146,35 +137,18 @@ def confidence_of_names(random, setting):
 
 NOT_LEARNT = [name for name, statistic in STATISTICS.items() if not statistic.spends_on_target(2)]
 LEARNT = [name for name in STATISTICS if name not in NOT_LEARNT]
-ABOUT = "the noise-free scores"
 ROWS = [
-    Interval("DPMICScorer.scores_interval", ABOUT, scores_interval(NOT_LEARNT, False)),
-    Interval(
-        "DPMICScorer.scores_interval(simultaneous=True)",
-        f"{ABOUT}, all at once",
-        scores_interval(NOT_LEARNT, True),
+    Row("interval", "DPMICScorer.scores_interval", scores_interval(NOT_LEARNT, False)),  # for the noise-free scores
+    Row(
+        *("interval", "DPMICScorer.scores_interval(simultaneous=True)", scores_interval(NOT_LEARNT, True)),
         simultaneous=True,
     ),
-    Interval(
-        "DPMICScorer.scores_interval of MTVr",
-        f"{ABOUT}, also those at the released shares and cut",
-        scores_interval(LEARNT, False),
-        wider_because="an interval contains both scores",
+    Row(  # also for the scores at the released shares and cut
+        *("interval", "DPMICScorer.scores_interval of MTVr", scores_interval(LEARNT, False)),
+        exempt="an interval contains both scores",
     ),
-    Interval(
-        "PrivateCorrelation.correlation_interval", "the noise-free correlations, each separately", correlation_interval
-    ),
-    PValue(
-        "DPMICScorer.p_values",
-        "the probability that an independent feature scores at least as much",
-        p_values("mic_r", "mtv_r"),
-        smaller_because="an upper bound, because the distribution of scores depends on that of the values",
-    ),
-    Chance("to_frame.among_best of scores", "the probability to be among the best k without noise", among_best),
-    Chance(
-        "to_frame.among_best of names",
-        "the confidence that the feature at a rank is among the k best",
-        confidence_of_names,
-        is_bound=True,
-    ),
+    Row("interval", "PrivateCorrelation.correlation_interval", correlation_interval),  # each separately
+    Row("p-value", "DPMICScorer.p_values", p_values),  # that an independent feature scores at least as much: a bound
+    Row("chance", "to_frame.among_best of scores", among_best),  # to be among the best k without noise
+    Row("chance", "to_frame.among_best of names", confidence_of_names, exempt="a lower bound, at each rank"),
 ]

@@ -8,7 +8,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.summary import PrivateSummary
 from skdpmic.release.summary_cells import CellsRelease, SummaryCells
 from skdpmic.table.domains import Labels, Range
-from tests.intervals.table import Drawn, Interval
+from tests.intervals.table import Drawn, Row
 
 N_DRAWS = 300
 
@@ -59,16 +59,6 @@ def certain(random, setting):
 
 
 ROWS = [
-    Interval(
-        "PrivateSummary.to_frame",
-        "the share without noise, of the same records, simultaneous for all rows",
-        shares,
-        simultaneous=True,
-    ),
-    Interval(
-        "PrivateSummary.suspicious",
-        "the values within the range, as a finding assumes them: 95% on either side",
-        certain,
-        confidence=0.9,
-    ),
+    Row("interval", "PrivateSummary.to_frame", shares, simultaneous=True),  # for the shares without noise
+    Row("interval", "PrivateSummary.suspicious", certain, confidence=0.9),  # as a finding assumes: 95% on either side
 ]
