@@ -11,10 +11,9 @@ from skdpmic.budget.filters import round_up
 from skdpmic.planning.chances import check_signal, scores_of, share_found
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan, answers, epsilons, rounded_up, sizes
 from skdpmic.privacy.composition import check_delta, check_epsilon
-from skdpmic.privacy.mechanisms import MECHANISMS, grid_sensitivity
-from skdpmic.release.kinds import BestFeatures, NoisyScores, NoisyTables
+from skdpmic.privacy.mechanisms import MECHANISMS
+from skdpmic.release.kinds import BestFeatures, NoisyScores
 from skdpmic.release.summary_cells import CellsRelease
-from skdpmic.statistics.measure import Measure
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.records import Shape
 
@@ -222,21 +221,14 @@ def planned_releases(statistic, request, release=None):
         Empty if nothing meets the request.
     """
     statistic = statistic_named(statistic, _CORRECTION)
-    if not _allows(statistic, request):
+    if request.mean_weight is not None and not statistic.takes_weights:
+        return []
+    try:
+        statistic.measure("auto", "auto", request.n_samples or 1000, 1.0, request.n_classes)
+    except ValueError:  # it does not support this many records or classes
         return []
     rows = (_row_of(release_for, statistic, request) for release_for in _releases(statistic, request, release))
     return [row for row in rows if row is not None]
-
-
-def _allows(statistic, request):
-    """Whether the statistic supports this many records and classes, and weights if there are any."""
-    if request.mean_weight is not None and not statistic.takes_weights:
-        return False
-    try:
-        statistic.measure("auto", "auto", request.n_samples or 1000, 1.0, request.n_classes)
-    except ValueError:
-        return False
-    return True
 
 
 def plan_of_fit(release, measure, statistic, request, domains, n_kept, has_usual_grids):
@@ -257,7 +249,8 @@ def _row_of(release_for, statistic, request):
         return release, measure if request.mean_weight is None else measure.of_weights(), request.shape(n_samples)
 
     def meets(epsilon, n_samples):
-        return _mechanism(*at(epsilon, n_samples)).half_width(CONFIDENCE) <= request.error * request.weight_factor
+        release, *of_table = at(epsilon, n_samples)
+        return release.mechanism(*of_table).half_width(CONFIDENCE) <= request.error * request.weight_factor
 
     found = answers(request, meets)
     return None if found is None else planned(*at(*found), statistic.name, **request.row_fields())
@@ -300,15 +293,14 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
     -------
     PlannedRelease
     """
-    mechanism, found = _mechanism(release, measure, shape), math.nan
+    mechanism, found = release.mechanism(measure, shape), math.nan
     if k is not None and has_usual_grids and (law := getattr(mechanism, "law", None)) is not None:
         found = share_found(scores_of(release, statistic), signal, shape.n_features - n_kept, k, law, factor)
-    return PlannedRelease(
+    return _row(
+        release,
+        mechanism,
         release="names" if isinstance(release, BestFeatures) else "scores",
-        mechanism=mechanism.name,
         statistic=statistic,
-        epsilon=release.cost.epsilon,
-        delta=release.cost.delta,
         n_samples=shape.n_groups,
         n_features=shape.n_features,
         k=k,
@@ -316,28 +308,14 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
         noise_scale=mechanism.noise_scale,
         found=found,
         epsilon_of_target=float(release.epsilon_of_target),
-        rho=round_up(release.cost.in_zcdp, Fraction),
     )
 
 
-class _Unprepared(NamedTuple):
-    """A measure without the (possibly large) objects that only scoring needs."""
-
-    measure: Measure
-
-    @property
-    def chance_rate(self):
-        """None, because scores by chance do not affect the noise."""
-        return None
-
-    def steps(self, shape):
-        """Sensitivity of a score, in grid steps."""
-        return grid_sensitivity(self.measure.sensitivity(shape), self.measure.rounding_error(shape))
-
-
-def _mechanism(release, measure, shape):
-    """The mechanism of a fit."""
-    return release.mechanism(measure if isinstance(release, NoisyTables) else _Unprepared(measure), shape)
+def _row(by, mechanism, **further):
+    """A row with the cost of a release."""
+    epsilon, delta, *_ = by.cost
+    rho = round_up(by.cost.in_zcdp, Fraction)
+    return PlannedRelease(mechanism=mechanism.name, epsilon=epsilon, delta=delta, rho=rho, **further)
 
 
 _SIZES = (4, 12)  # cells of a numeric column, which has more than one of labels
@@ -350,21 +328,20 @@ def planned_summaries(request):
     Parameters
     ----------
     request : Request
-        Checked.
+        A checked request.
 
     Returns
     -------
     list of PlannedRelease
-        Empty if nothing meets the request.
     """
     for name in _ONLY_FOR_FEATURES:
         if (value := getattr(request, name)) is not None:
             raise ValueError(f"{name} must be None with release='summary', which has no target, got {quoted(value)}.")
-    rows = (_row(request, delta) for delta in sorted({0.0, request.delta}))
-    return [row for row in rows if row is not None]
+    return [row for delta in sorted({0.0, request.delta}) for row in _summaries(request, delta)]
 
 
-def _row(request, delta):
+def _summaries(request, delta):
+    """The row of the summary that meets the request, if one does."""
     rows_per_group = request.max_rows_per_group or 1
 
     def release_for(epsilon):
@@ -375,23 +352,20 @@ def _row(request, delta):
         return release_for(epsilon).half_width(0, _SIZES[0]) / (n_samples * rows_per_group)
 
     found = answers(request, lambda *pair: error(*pair) <= request.error)
-    if found is None:
-        return None
-    epsilon, n_samples = found
-    release = release_for(epsilon)
-    flags, _ = release.mechanisms
-    return PlannedRelease(
-        release="summary",
-        mechanism=flags.name,
-        statistic="shares",
-        epsilon=release.cost.epsilon,
-        delta=release.cost.delta,
-        n_samples=n_samples,
-        n_features=request.n_features,
-        k=None,
-        error=rounded_up(error(*found)) if request.error is None else request.error,
-        noise_scale=flags.noise_scale / (n_samples * rows_per_group),
-        found=math.nan,
-        epsilon_of_target=0.0,
-        rho=round_up(release.cost.in_zcdp, Fraction),
-    )
+    if found is not None:
+        epsilon, n_samples = found
+        release = release_for(epsilon)
+        mechanism = release.mechanisms[0]  # of flags
+        yield _row(
+            release,
+            mechanism,
+            release="summary",
+            statistic="shares",
+            n_samples=n_samples,
+            n_features=request.n_features,
+            k=None,
+            error=rounded_up(error(*found)) if request.error is None else request.error,
+            noise_scale=mechanism.noise_scale / (n_samples * rows_per_group),
+            found=math.nan,
+            epsilon_of_target=0.0,
+        )

@@ -97,7 +97,6 @@ class _ScoreRelease(_Release):
 
     def mechanism(self, measure, shape):
         """The noise."""
-        chance_scores(measure, shape)  # cached
         return self.noise_for(measure.steps(shape))
 
     def law(self, mechanism, measure, shape):
@@ -169,10 +168,7 @@ class NoisyTables(_Release):
 
     def mechanism(self, measure, shape):
         """The noise."""
-        measure.check(shape)
-        mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features, shape.rows_per_group)
-        _scorer_of_tables(measure, mechanism, shape)  # caches the grids
-        return mechanism
+        return GeometricMechanism.for_budget(self.epsilon, self.n_features, shape.rows_per_group)
 
     def law(self, mechanism, measure, shape):
         """Approximately the noise on the share of records in two opposite quarters of a table minus the others.
@@ -188,7 +184,8 @@ class NoisyTables(_Release):
         """The published attributes."""
         shape = records.public.shape
         noisy_counts = mechanism.release(records.tables(measure, n_jobs), shape.n_samples, random_bytes)
-        scorer, max_rows = _scorer_of_tables(measure, mechanism, shape), shape.rows_per_group
+        max_rows = shape.rows_per_group
+        scorer = measure.scorer_of_tables(shape.n_groups, mechanism.scale / max_rows)  # each person counts once
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=records.progress.return_as)
         scores = parallel(delayed(scorer.score)(t / max_rows) for t in noisy_counts)
         scores = np.array(list(records.progress.track(scores, len(noisy_counts), "noisy tables")))
@@ -309,11 +306,6 @@ class JointFeatures(BestFeatures):
 
         alone = to_grid(records.scores(measure, n_jobs, random_bytes, kept)) - to_grid(by_chance)
         return mechanism.release(candidates, alone, scores_beside, added_by_chance, random_bytes, kept), None
-
-
-def _scorer_of_tables(measure, mechanism, shape):
-    """The scorer of tables of people, each of whom counts once, regardless of their number of rows."""
-    return measure.scorer_of_tables(shape.n_groups, mechanism.scale / shape.rows_per_group)
 
 
 def places(order):

@@ -83,15 +83,11 @@ class Measure(ABC):
         return self
 
     def steps(self, shape):
-        """Sensitivity of a score to one person in a table of this shape, in steps of the noise grid.
-
-        Everything shared by scores is created and cached, or refused, here, before anything is charged.
-        """
-        self.prepare(shape)
+        """Sensitivity of a score to one person in a table of this shape, in steps of the noise grid."""
         return grid_sensitivity(self.sensitivity(shape), self.rounding_error(shape))
 
     def prepare(self, shape):  # noqa: B027, because most have nothing to do
-        """Create and cache the objects shared by scores of this shape, beyond those that bound rounding errors."""
+        """Raise now, before any charge, if a table of this shape has too many records to be scored."""
 
     @abstractmethod
     def sensitivity(self, shape):

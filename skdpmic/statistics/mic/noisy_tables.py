@@ -16,7 +16,7 @@ from skdpmic.privacy.composition import exact
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.statistics.grids import equal_parts
-from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, continuous_grids
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mic.optimize_axis import entropy_table, grids_of, largest_entry, one_table
 from skdpmic.table.domains import Nominal
 
@@ -132,8 +132,6 @@ class TableScorer:
         self._scale = float(scale)
         self._B = B
         self._is_discrete = is_discrete
-        if not is_discrete:
-            continuous_grids(B, _CHANCE_C, n=n)  # cached for the scores; errors are raised now, before any charge
 
     def score(self, noisy):
         """The estimate, in [0, 1], from the noisy table of one feature, of shape (n_parts, n_target_parts).

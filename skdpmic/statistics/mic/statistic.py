@@ -157,9 +157,10 @@ class MicRTables:
         """The object that counts features."""
         return TableGrids(target_bounds, self.n_classes, self.n_parts)
 
-    def check(self, shape):
-        """Raise unless there are tables of all features."""
+    def prepare(self, shape):
+        """Raise unless there are tables of all features, and logarithms for so many records."""
         check_have_ranges(shape.domains)
+        entropy_table(shape.n_groups)
 
     def scorer_of_tables(self, n, scale):
         """The estimator of scores from tables of n records with noise of this scale; built from public numbers."""
