@@ -18,7 +18,7 @@ from skdpmic._utils.typing import BesideTable, ColumnLike, Ranges, TableLike
 from skdpmic.causal.pc import Outcome, arrows_of, find_graph, lines_of, markov_blanket
 from skdpmic.causal.table_release import TablePlan, TablesRelease
 from skdpmic.correlation import private_correlation as kendall
-from skdpmic.release.path import publish, store
+from skdpmic.release.path import run, store
 from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import allowed_keys, listed, numbers_of
@@ -232,7 +232,7 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
             "_names": row_of_zeros(as_frame(X)) if is_frame(X) else None,
         }
         ready = plan.ready(records.public)
-        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        published = run(ready.entry, partial(ready.draw, records), ledger=self.ledger, random_state=self.random_state)
         store(self, published | of_columns | {"_tests": None, "_kept": None})
         if kind == NUMERIC:
             warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, but=declared)

@@ -21,7 +21,7 @@ from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.composition import check_confidence, rho_for, scale_for_rho
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian, with_noise
-from skdpmic.release.path import Ready, UnscoredPlan, UnscoredRelease, check_budget_and_run, publish, store
+from skdpmic.release.path import Ready, UnscoredPlan, UnscoredRelease, check_budget_and_run, run, store
 from skdpmic.statistics.ranks import MAX_RECORDS, concordance, in_order, mid_ranks
 from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity
 from skdpmic.table.facts import PublicFacts
@@ -374,7 +374,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         X = in_memory(X)
         records = plan.read(X, None, groups)
         ready = plan.ready(records.public)
-        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        published = run(ready.entry, partial(ready.draw, records), ledger=self.ledger, random_state=self.random_state)
         store(self, published | _labelled(published["noisy_correlation_"], X))
         return self
 

@@ -41,7 +41,7 @@ from skdpmic.models.two_way import MOST_PARTS, TwoWayRelease
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan
 from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile, normal_half_width
 from skdpmic.privacy.noise import laplace_scale
-from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, publish, store
+from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, run, store
 from skdpmic.table.domains import NUMBERS, Labels, as_date
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
@@ -284,7 +284,7 @@ class PrivateAdditiveModel(PrivateEstimator):
         plan = self._plan()
         records = plan.read(X, y, groups)
         ready = plan.ready(records.public)
-        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        published = run(ready.entry, partial(ready.draw, records), ledger=self.ledger, random_state=self.random_state)
         store(self, published)
         return self
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,12 +59,6 @@ class Ready(NamedTuple):
 
     entry: LedgerEntry
     draw: Callable[[Any, Callable[[int], bytes]], dict[str, Any]]  # of records and random bytes: all that is published
-    warn_after: Callable[[dict[str, Any]], None] | None = None  # of what was published, once it is stored
-
-
-def publish(ready: Ready, records: Any, *, ledger: Any, random_state: Any) -> dict[str, Any]:
-    """Charge a release, draw it from the records, and return its attributes for the fitted estimator."""
-    return run(ready.entry, partial(ready.draw, records), ledger=ledger, random_state=random_state)
 
 
 def store(estimator: Any, published: dict[str, Any]) -> None:
@@ -90,8 +83,8 @@ def check_budget_and_run(estimator):
 class FitPlan:
     """What a fit does, as a frozen value: it decides on cost, noise and warnings from public facts about a table.
 
-    A :class:`skdpmic.table.records.PublicTable` cannot read a record; only `publish` passes the records to the release
-    that is ready.
+    A :class:`skdpmic.table.records.PublicTable` cannot read a record; only `run` passes the records to the release that
+    is ready.
     """
 
     reader: str  # the estimator, in errors and ledgers

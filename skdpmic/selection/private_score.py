@@ -152,7 +152,9 @@ def private_score(
     records = _records(x, y, chosen, bounds)
     release, n = release_of_scores(mechanism, epsilon, 0.0, 1), records.n_samples
     measure = release.measure(chosen, B, c, n, None)
-    noise = release.mechanism(measure, Shape(n, records.domains, is_complete=True))
+    shape = Shape(n, records.domains, is_complete=True)
+    measure.prepare(shape)
+    noise = release.mechanism(measure, shape)
     public = {"n": n, "d": 1, "statistic": statistic, "release": release.publishes, "mechanism": noise.name}
     entry = entry_for("private_score", release.cost, random_state=random_state, **public)
 

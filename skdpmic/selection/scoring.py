@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -46,9 +47,8 @@ from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.release.path import publish, store
+from skdpmic.release.path import run, store
 from skdpmic.selection.scoring_plan import (
-    AllScores,
     MeasureParameters,
     NullModel,
     ScoringPlan,
@@ -194,10 +194,9 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
     def _release(self, plan, records):
         """Release, store, then warn about what only the release shows: nothing is lost if warnings are errors."""
         ready = plan.ready(records.public)
-        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        published = run(ready.entry, partial(ready.draw, records), ledger=self.ledger, random_state=self.random_state)
         store(self, published)
-        if ready.warn_after is not None:
-            ready.warn_after(published)
+        ready.warn_after(published)
         self._warn_of_release()
         return self
 
@@ -428,7 +427,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         request = request._replace(k=fitted.n_wanted(n_features))
         release = fitted.release(n_features, n_samples, facts.n_classes)
         measure = fitted.measure(n_samples, n_features, facts.n_classes)
-        assumed = (fitted.n_kept, fitted.asked == MeasureParameters())
+        assumed = (len(fitted.keep), fitted.asked == MeasureParameters())
         return plan_of_fit(release, measure, self.statistic, request, facts.public_domains(n_features), *assumed)
 
     def target_shares_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -900,6 +899,6 @@ def dp_mic_classif(
 def scores_plan(estimator, mechanisms, k=None, needs_largest=False):
     """The plan of an estimator that publishes the scores of all features, by one of these mechanisms."""
     asked = MeasureParameters(estimator.B, estimator.c, estimator.correction)
-    plan = scoring_plan(estimator, asked, AllScores(estimator.mechanism, k, needs_largest))
+    plan = scoring_plan(estimator, asked, mechanism=estimator.mechanism, k=k, needs_largest=needs_largest)
     check_mechanism(estimator.mechanism, mechanisms, plan.statistic, plan.delta)
     return plan

@@ -21,7 +21,7 @@ from skdpmic._utils.typing import Auto, ColumnLike, Correction, TableLike
 from skdpmic.privacy.mechanisms import MECHANISMS, CubeLaw
 from skdpmic.privacy.top_k import confidence_among_best
 from skdpmic.selection.scoring import PrivateScores, PrivateScoring, scores_plan
-from skdpmic.selection.scoring_plan import BestNames, MeasureParameters, n_to_keep, scoring_plan
+from skdpmic.selection.scoring_plan import MeasureParameters, n_to_keep, scoring_plan
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.features import check_keep, kept_columns
 from skdpmic.table.handed_on import AsksForContainer, among_zeros, with_columns
@@ -553,9 +553,8 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         check_keep(self.keep)
         _check_criterion(self.criterion, self.statistic)
         reads_kept = self._reads_kept()
-        can_be_joint = self.statistic == "mtv_r" and reads_kept
-        names = BestNames(self.k, self.criterion, self.keep, can_be_joint)
-        return scoring_plan(self, MeasureParameters(), names, reads_kept)
+        names = {"k": self.k, "criterion": self.criterion, "keep": self.keep, "reads_kept": reads_kept}
+        return scoring_plan(self, MeasureParameters(), can_be_joint=self.statistic == "mtv_r" and reads_kept, **names)
 
     def _reads_kept(self):
         """Whether other features can be compared with those of `keep`."""

@@ -201,7 +201,7 @@ def check_agreement(plan, sketch):
     for name, (given, own, are_alike) in parameters.items():
         if not are_alike:
             raise ValueError(f"{name} must be that of the sketch, {quoted(own)}, got {quoted(given)}.")
-    mechanism = plan.publishes.mechanism
+    mechanism = plan.mechanism
     if mechanism is None and sketch.n_parts is not None:
         raise ValueError(f"the sketch must have n_parts=None to choose features, got n_parts={sketch.n_parts}.")
     if (mechanism == GeometricMechanism.name) != (sketch.n_parts is not None):

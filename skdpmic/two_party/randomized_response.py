@@ -3,6 +3,7 @@
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy.composition import check_epsilon
 from skdpmic.privacy.noise import bernoulli_exp, entropy_source, uniform_below
-from skdpmic.release.path import Ready, publish, store
+from skdpmic.release.path import run, store
 from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import as_frame, in_memory, is_frame
@@ -191,8 +192,8 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
             check_columns_seen(self, table)
             parts = true_parts(table, self._description)
             self._warn()
-            ready = Ready(self._entry()._replace(n=len(parts[0])), self._draw)
-            return publish(ready, parts, ledger=self.ledger, random_state=self.random_state)
+            entry = self._entry()._replace(n=len(parts[0]))
+            return run(entry, partial(self._draw, parts), ledger=self.ledger, random_state=self.random_state)
 
     def _entry(self):
         """The release of each `transform`, whose number of records is not known before it."""

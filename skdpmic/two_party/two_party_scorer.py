@@ -3,6 +3,7 @@
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from skdpmic.privacy.composition import check_confidence, check_epsilon, exact
 from skdpmic.privacy.mechanisms import normal_half_width
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, with_noise
 from skdpmic.release.kinds import places
-from skdpmic.release.path import Ready, publish, store
+from skdpmic.release.path import Ready, run, store
 from skdpmic.statistics.grids import cuts, distinct, each_alone, equal_parts, parities
 from skdpmic.statistics.mic.noisy_tables import mic_of_class_table, mic_of_table
 from skdpmic.table.facts import PublicFacts
@@ -169,7 +170,8 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
         plan = self._two_party_plan()
         reports, target = plan.read(reports, y)
         ready = plan.ready(reports)
-        store(self, publish(ready, target, ledger=self.ledger, random_state=plan.random_state))
+        draw = partial(ready.draw, target)
+        store(self, run(ready.entry, draw, ledger=self.ledger, random_state=plan.random_state))
         return self
 
     _what_intervals_hold = "the distance correlation, in the population, of the target and the parts of the feature"

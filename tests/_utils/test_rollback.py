@@ -19,7 +19,7 @@ from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic.counting import RangeGridSketch
 from skdpmic.counting import sketch as chunks
 from skdpmic.release import kinds as releases
-from skdpmic.release.path import FitPlan, publish, store
+from skdpmic.release.path import FitPlan, run, store
 from skdpmic.selection.scoring import PrivateScores, PrivateScoring
 from skdpmic.selection.scoring_plan import ScoringPlan
 from tests.select_names import SelectNames
@@ -169,7 +169,7 @@ def test_an_estimator_interrupted_at_any_line_is_unchanged_or_fitted(name, way):
     for interrupted in interrupted_everywhere(
         lambda: prepared(prepare(ESTIMATORS[name]())),
         lambda interrupted: act(interrupted.estimator),
-        [*functions_of(*CLASSES), publish, store],
+        [*functions_of(*CLASSES), run, store],
     ):
         was_as_before.append(interrupted.is_as_before())
         assert was_as_before[-1] or vars(interrupted.estimator).keys() == vars(fitted).keys()

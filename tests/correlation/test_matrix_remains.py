@@ -17,7 +17,7 @@ from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.correlation import private_correlation as matrix_release
 from skdpmic.correlation.private_correlation import MatrixPlan, PrivateMatrixEstimator
-from skdpmic.release.path import FitPlan, publish, store
+from skdpmic.release.path import FitPlan, run, store
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, D = 60, 5
@@ -91,7 +91,7 @@ def test_an_estimator_interrupted_at_any_line_is_unchanged_or_fitted(make, befor
     fitted = make().fit(X)
     was_as_before = []
     for interrupted in interrupted_everywhere(
-        prepare, lambda interrupted: interrupted.estimator.fit(X), [*functions_of(*CLASSES), publish, store]
+        prepare, lambda interrupted: interrupted.estimator.fit(X), [*functions_of(*CLASSES), run, store]
     ):
         was_as_before.append(interrupted.is_as_before())
         assert was_as_before[-1] or vars(interrupted.estimator).keys() == vars(fitted).keys()

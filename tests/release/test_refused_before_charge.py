@@ -112,7 +112,7 @@ def out_of_memory(*arguments, **parameters):
         ("privacy.mechanisms.GaussianMechanism.for_budget", {"mechanism": "gaussian", "delta": 1e-6}),
         ("privacy.mechanisms.KNormMechanism.for_budget", {"mechanism": "k-norm"}),
         ("release.kinds.GeometricMechanism.for_budget", {"mechanism": "geometric"}),
-        ("statistics.mic.statistic.TableScorer", {"mechanism": "geometric"}),
+        ("statistics.mic.statistic.entropy_table", {"mechanism": "geometric"}),
         ("statistics.mic.statistic.entropy_table", {}),
         ("statistics.measure.grid_sensitivity", {}),
     ],
@@ -133,7 +133,7 @@ def test_noise_and_grids_are_made_before_the_charge(name, change, ledger, monkey
         ("laplace", "mic.statistic.entropy_table"),
         ("mass", "mic.statistic.mass_plan"),
         ("mass", "mic.statistic.entropy_table"),
-        ("geometric", "mic.statistic.TableScorer"),
+        ("geometric", "mic.statistic.entropy_table"),
     ],
 )
 def test_noise_and_grids_of_a_pair_are_made_before_the_charge(name, broken, ledger, monkeypatch):

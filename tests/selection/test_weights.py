@@ -17,7 +17,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import get_scorer
@@ -29,7 +28,6 @@ from skdpmic import (
     BudgetLedger,
     DPMICScorer,
     DPMICSelector,
-    PrivateGridSearch,
     PrivateSelectKBest,
     dp_mic_regression,
     plan_release,
@@ -277,22 +275,6 @@ def test_pipelines_and_searches_pass_weights_on_by_metadata_routing():
         X, y, privateselectkbest__sample_weight=weights
     )
     assert plain[0].mean_weight_ > 0
-
-
-def test_a_private_search_passes_weights_on_and_is_charged_after_they_are_checked(tmp_path):
-    X, y, weights = table()
-    ledger = BudgetLedger(tmp_path / "ledger", epsilon=1000)
-    names = KINDS["names"](**UNIT, ledger=ledger)
-    with config_context(enable_metadata_routing=True):
-        steps = make_pipeline(names.set_fit_request(sample_weight=True), weighted_model())
-        search = PrivateGridSearch(steps, {"privateselectkbest__k": [1, 2]}, n_subsets=4, ledger=ledger)
-        for bad in (None, -weights, weights[:-1], np.full(N, np.nan)):
-            with pytest.raises(ValueError, match="sample_weight"):
-                clone(search).fit(X, y, **({} if bad is None else {"sample_weight": bad}))
-            assert ledger.spent() == (0, 0)
-        fitted = search.fit(X, y, sample_weight=weights)
-    assert fitted.best_estimator_[0].mean_weight_ > 0
-    assert ledger.spent()[0] == pytest.approx(1 + 2)  # of the choice and the refit
 
 
 # --- Noise and plans -------------------------------------------------------------------------------------------------
