@@ -13,7 +13,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from skdpmic import DPMICScorer
 from skdpmic._utils.errors import MESSAGES, SAFE_PHRASES, is_invalid_parameter, public_messages, without_data
 from tests.folding import each
 
@@ -180,9 +179,3 @@ def test_an_invalid_parameter_error_of_scikit_learn_is_recognised():
         "The 'alpha' parameter of Ridge must be a float in the range [0.0, inf) or"
     )
     assert not is_invalid_parameter(error_of(lambda: Ridge().fit(X[:0], Y[:0])))
-
-
-def test_sparse_output_as_pandas_raises_the_error_of_scikit_learn():
-    selector = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).fit(X, Y).set_output(transform="pandas")
-    with pytest.raises(ValueError, match=r"Try to set the transformer output to a dense array or disable Pandas"):
-        selector.transform(sparse.csr_matrix(X))

@@ -27,14 +27,6 @@ def fit(estimator):
     return estimator.fit(X, Y)
 
 
-def publish(estimator):
-    return estimator.partial_fit(X, Y).publish()
-
-
-def fit_sketch(estimator):
-    return estimator.fit_sketch(estimator.empty_sketch(N, n_features=D).update(X, Y))
-
-
 def fit_long(estimator):
     return estimator.fit(LONG, LONG[:, 0])
 
@@ -42,8 +34,6 @@ def fit_long(estimator):
 FITS = {
     "scorer": (DPMICScorer(**PUBLIC), fit, ["{}/30 columns"]),
     "selector": (DPMICSelector(**PUBLIC), fit, ["{}/30 columns"]),
-    "chunks": (DPMICScorer(**PUBLIC), publish, ["{}/30 columns"]),
-    "sketch": (DPMICScorer(**PUBLIC), fit_sketch, ["{}/30 columns"]),
     "joint": (
         SelectNames(**PUBLIC | JOINT),
         fit,
@@ -103,16 +93,6 @@ def test_lines_show_the_number_done_and_the_total(name, capsys):
 
 @pytest.mark.few
 @pytest.mark.parametrize("name", FITS)
-def test_nothing_is_printed_by_default_and_nothing_to_the_error_stream(name, capsys):
-    estimator, run, _ = FITS[name]
-    run(estimator.set_params(verbose=0))
-    assert capsys.readouterr() == ("", "")
-    run(estimator.set_params(verbose=2))
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.few
-@pytest.mark.parametrize("name", FITS)
 def test_lines_do_not_depend_on_the_data(name, capsys, monkeypatch):
     monkeypatch.setattr("skdpmic._utils.progress.time.monotonic", lambda: 0.0)
     estimator, _, _ = FITS[name]
@@ -121,16 +101,6 @@ def test_lines_do_not_depend_on_the_data(name, capsys, monkeypatch):
         estimator.set_params(verbose=2).fit(values.astype(float), values[:, 1].astype(float))
         lines.append(capsys.readouterr().out)
     assert lines[0] == lines[1] == lines[2] != ""
-
-
-def test_verbose_does_not_change_what_is_released():
-    released = [
-        DPMICScorer(**PUBLIC, epsilon=np.inf, verbose=verbose, n_jobs=n_jobs).fit(LONG, LONG[:, 0]).scores_
-        for verbose in (0, 2)
-        for n_jobs in (1, 2)
-    ]
-    for scores in released[1:]:
-        np.testing.assert_array_equal(scores, released[0])
 
 
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])

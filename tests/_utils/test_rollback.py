@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
-from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest
+from skdpmic import BudgetLedger, DPMICScorer, PrivateSelectKBest
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic.counting import RangeGridSketch
 from skdpmic.counting import sketch as chunks
@@ -193,29 +191,3 @@ def test_an_interrupt_after_the_charge_loses_the_result_not_the_charge(tmp_path,
     monkeypatch.undo()
     assert scorer.publish().privacy_spent_ == (0.3, 0.0)
     assert ledger.spent() == (0.6, 0.0)
-
-
-@pytest.mark.slow
-def test_a_search_interrupted_at_any_line_is_unchanged_or_has_chosen_or_is_fitted():
-    pipeline = make_pipeline(DPMICSelector(k=1, epsilon=0.5, **PUBLIC), Ridge())
-    seen = []
-    for interrupted in interrupted_everywhere(
-        lambda: prepared(PrivateGridSearch(pipeline, {"ridge__alpha": [1.0, 2.0]}, epsilon=0.25, n_subsets=2)),
-        lambda interrupted: interrupted.estimator.fit(X, Y),
-        functions_of(PrivateGridSearch),
-    ):
-        search = interrupted.estimator
-        if interrupted.is_as_before():
-            seen.append("as it was")
-        elif hasattr(search, "best_estimator_"):
-            seen.append("fitted")
-            assert search.privacy_spent_ == (0.75, 0.0)
-            assert search.n_features_in_ == D
-        else:
-            seen.append("chosen")
-            assert search.privacy_spent_ == (0.25, 0.0)
-            assert search.best_params_ in [{"ridge__alpha": 1.0}, {"ridge__alpha": 2.0}]
-            assert not hasattr(search, "n_features_in_")
-    assert seen == sorted(seen, key=["as it was", "chosen", "fitted"].index)
-    assert min(map(seen.count, ("as it was", "chosen"))) > 3
-    assert seen[-1] == "fitted"

@@ -134,14 +134,6 @@ def test_estimators_summaries_and_codebooks_print_no_control_characters(people):
         assert_harmless(*texts_of_call(bad)[1])
 
 
-def test_a_codebook_with_hostile_names_round_trips(people, tmp_path):
-    _, codebook = people
-    codebook.write(tmp_path / "codebook.toml")
-    again = Codebook.read(tmp_path / "codebook.toml")
-    assert again == codebook
-    assert_harmless((tmp_path / "codebook.toml").read_text("utf-8"))
-
-
 @pytest.mark.slow
 def test_names_cannot_forge_lines_of_the_command_line(people, tmp_path, monkeypatch, capsys):
     pytest.importorskip("pyarrow")
