@@ -26,7 +26,7 @@ SCRIPTS = {
     "paper.report": ["--output", "benchmarks/paper/results/report.md"],
     "people": [],
     "pictures": [],
-    "selection.__main__": ["--again", "MTVr"],
+    "selection.__main__": [],
     "sets.__main__": ["--tables", "churn", "--repeats", "1"],
     "sets.falling": [],
     "significance": [],
