@@ -306,7 +306,7 @@ def test_a_result_is_shown_as_text_a_frame_and_html():
     with pytest.raises(ValueError, match="without curves"):
         numbers.roc_curve()
     with pytest.raises(ValueError, match="label must be one of"):
-        evaluate().calibration("ill")
+        evaluate().roc_curve("ill")
 
 
 def test_labels_of_any_type_are_shown_and_control_characters_are_escaped():
