@@ -64,6 +64,12 @@ def gaussian_p_value(draws, sigma2):
     return _chi_square(draws, cuts, lambda z: discrete_gaussian_cdf(z, sigma2))
 
 
+def p_value_of_pmf(draws, pmf):
+    """P-value of a chi-square test that `draws` of integers >= 0 have the probabilities pmf[0], pmf[1], ..."""
+    at_most = np.cumsum(pmf)
+    return _chi_square(draws, np.searchsorted(at_most, QUANTILES), lambda z: at_most[int(min(z, len(at_most) - 1))])
+
+
 def _chi_square(draws, cuts, cdf):
     """Cells are the runs of integers between `cuts`; one with an expected count below 20 joins its left neighbour."""
     draws = np.asarray(draws, dtype=float)
