@@ -4,8 +4,6 @@ Grids that share a table form a *group*. All partitions in a group together cut 
 records are counted in these cells, and each grid sums the cells of its parts.
 """
 
-import math
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -30,24 +28,8 @@ class Groups(NamedTuple):
         return np.arange(self.of_grid[-1] + 1, dtype=np.uint64)
 
 
-def groups_of(plan, n=0):
-    """The groups that count n records fastest; for n = 0, one per master partition.
-
-    Parameters
-    ----------
-    plan : int64 ndarray of shape (n_grids, 3)
-        Parts of the fixed axis, ascending parts of the master partition, largest number of merged parts.
-    n : int, default=0
-        Approximate number of records.
-    """
-    ends = np.append(np.flatnonzero(np.diff(plan[:, N_MASTER])) + 1, len(plan))
-    if n >= _FEWEST_TO_JOIN and len(ends) > 1:
-        ends = _joined(plan, ends.tolist(), n)
-    return groups_ending(plan, ends)
-
-
 def groups_ending(plan, ends, degrees=None):
-    """The groups of a plan, cut at `ends`."""
+    """The groups of a plan, with one row per grid, that end before the rows `ends`."""
     group = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     numbers = np.arange(len(plan))
     return _in_rounds(grids_of(plan, table=group, cuts=numbers, borders=numbers, degrees=degrees), group)
@@ -84,43 +66,6 @@ def groups_by_missing(groups):
     merged, fixed = (_in_rounds(with_one_more(groups.grids, side), groups.of_grid) for side in (N_MASTER, N_FIXED))
     most = tuple(map(max, merged.grids.most, fixed.grids.most))
     return GroupsByMissing(groups, merged, fixed, most)
-
-
-_FEWEST_TO_JOIN = 5000
-
-
-def _joined(plan, ends, n):
-    """The ends of the fastest groups, if a cell takes half as long as a record."""
-    starts = [0, *ends[:-1]]
-    least, best = [0], []  # for the groups up to each end: the cost, and the first group joined with the last
-    for last in range(len(ends)):
-        parts, rows = set(), set()  # denominators of their edges, which are fractions of the range
-        costs = []
-        for first in range(last, -1, -1):
-            for n_fixed, n_master, _ in plan[starts[first] : ends[first]].tolist():
-                parts |= _divisors(n_master)
-                rows |= _divisors(n_fixed)
-            n_cells = sum(map(_totient, parts)) * sum(map(_totient, rows))
-            costs.append((least[first] + n + n_cells / 2, first))
-        cost, first = min(costs)
-        least.append(cost)
-        best.append(first)
-    joined = []
-    last = len(ends) - 1
-    while last >= 0:
-        joined.append(ends[last])
-        last = best[last] - 1
-    return np.array(joined[::-1])
-
-
-@cache
-def _divisors(size):
-    return {d for d in range(1, size + 1) if size % d == 0}
-
-
-@cache
-def _totient(d):
-    return sum(math.gcd(i, d) == 1 for i in range(1, d + 1))
 
 
 # --- The cells of one axis ------------------------------------------------------------------------------------

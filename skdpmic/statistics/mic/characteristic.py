@@ -227,7 +227,6 @@ class RankedColumn(NamedTuple):
     order: np.ndarray  # (n_samples,) uint32, the records in ascending order of value
     group: np.ndarray  # (n_samples,) uint32, the group of each record
     ends: np.ndarray  # (n_groups + 1,) uint64, number of records in the previous groups
-    values: np.ndarray  # (n_groups,) the value of each group
 
 
 class Way(NamedTuple):
@@ -247,7 +246,7 @@ def ranked_column(values):
     group = np.empty(len(values), dtype=np.uint32)
     group[order] = np.cumsum(is_first) - 1
     ends = np.append(np.flatnonzero(is_first), len(values)).astype(np.uint64)
-    return RankedColumn(order.astype(np.uint32), group, ends, ascending[is_first])
+    return RankedColumn(order.astype(np.uint32), group, ends)
 
 
 def both_ways(x, y):
@@ -495,7 +494,7 @@ def mic_e(x: ColumnLike, y: ColumnLike, *, B: float = 0.6, c: float = 15) -> flo
     B = grid_size(B, n)
     check_c(c)
     plan = mass_plan(B, min(c, n))  # a larger c adds nothing: at most one master part per record
-    return float(mic_e_of_columns(ranked_column(x), ranked_column(y), plan, entropy_table(n)))
+    return float(largest_of_ways(both_ways(ranked_column(x), ranked_column(y)), plan, entropy_table(n)))
 
 
 def mass_plan(B, c):
@@ -508,11 +507,6 @@ def mass_plan(B, c):
     """
     sizes = [(n_fixed, int(B // n_fixed)) for n_fixed in range(int(B // 2), 1, -1)]
     return np.array([(size, max(int(c * k), 2), min(size, k)) for size, k in sizes], dtype=np.int64)
-
-
-def mic_e_of_columns(x, y, plan, table):
-    """MICe of two ranked columns: the largest entry of either orientation."""
-    return largest_of_ways(both_ways(x, y), plan, table)
 
 
 def largest_of_ways(ways, plan, table):

@@ -112,29 +112,28 @@ class RangeGrids(cell_counts.RangePlacer):
     B : float, at least 4
     c : float, above 0
     master : {"reduced", "full"}
-    n : int, default=0
-        Approximate number of records. It only affects how they are counted.
     correction : None or "miller-madow", default=None
     """
 
-    def __init__(self, B, c, master="reduced", n=0, correction=None):
-        super().__init__(*continuous_grids(B, c, master, n, correction))
+    def __init__(self, B, c, master="reduced", correction=None):
+        super().__init__(*continuous_grids(B, c, master, correction))
 
 
 @lru_cache(maxsize=64)
-def continuous_grids(B, c, master="reduced", n=0, correction=None):
+def continuous_grids(B, c, master="reduced", correction=None):
     """The grids of a score, as of :func:`all_grids`; cached, because they are public."""
     plan = needed_grids(continuous_plan(B, c, master)) if correction is None else closed_plan(B, c, master)
-    return all_grids(plan, n)
+    return all_grids(plan)
 
 
-def all_grids(plan, n=0):
-    """The plan by master partition, all its partitions of an axis, the groups, and all edges.
+def all_grids(plan):
+    """The plan by master partition, all its partitions of an axis, the groups (one per master partition), all edges.
 
     The edges are those of an axis to be merged, followed by those of a fixed axis in separate groups.
     """
     plan = plan[np.argsort(plan[:, N_MASTER], kind="stable")]
-    partitions, groups = equipartitions(plan[:, :2]), cell_counts.groups_of(plan, n)
+    ends = np.append(np.flatnonzero(np.diff(plan[:, N_MASTER])) + 1, len(plan))
+    partitions, groups = equipartitions(plan[:, :2]), cell_counts.groups_ending(plan, ends)
     both = np.append(groups.of_grid, groups.of_grid + len(groups.numbers))
     edges = cell_counts.edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
     return plan, partitions, cell_counts.groups_by_missing(groups), edges
@@ -213,7 +212,7 @@ class NumericTargetScorer(_Target):
 
     def __init__(self, y, bounds, B, c, master="reduced", correction=None):
         super().__init__(len(y), correction)
-        self._grids = RangeGrids(B, c, master, len(y), correction)
+        self._grids = RangeGrids(B, c, master, correction)
         self._y = self._grids.place(y, bounds)
         self._against_labels = AgainstLabels(y, bounds, B, c, chance_of(correction))
 
@@ -280,10 +279,10 @@ def largest_rounding_error(n, domains, n_classes, B, c, correction=None, is_comp
         Whether numbers cannot be missing.
     """
     kinds = {domain if isinstance(domain, Nominal) else None for domain in domains}
-    return max(rounding_error(n, _plan_of(kind, n, n_classes, B, c, correction, is_complete)) for kind in kinds)
+    return max(rounding_error(n, _plan_of(kind, n_classes, B, c, correction, is_complete)) for kind in kinds)
 
 
-def _plan_of(kind, n, n_classes, B, c, correction, is_complete):
+def _plan_of(kind, n_classes, B, c, correction, is_complete):
     """The grids for a nominal feature, or for numbers, with the part for missing values if these are possible."""
     if kind is not None and n_classes is None:
         return np.concatenate([nominal_plan(B, c, kind.n_labels), labels_in_two(kind.n_labels, n_columns_of(B)).plan])
@@ -291,7 +290,7 @@ def _plan_of(kind, n, n_classes, B, c, correction, is_complete):
         return LabelTables(kind.n_labels, n_classes).plan
     if n_classes is not None:
         return discrete_plan(B, c, n_classes)
-    plan = continuous_grids(B, c, "reduced", n, correction)[0]  # cached for this call
+    plan = continuous_grids(B, c, "reduced", correction)[0]  # cached for this call
     return plan + np.array([0 if is_complete else 1, 0, 0])
 
 
@@ -705,7 +704,7 @@ def mic_r_bound(n, n_labels, n_classes, B, c, correction):
     """
     family = _Family(n, chance_of(correction))
     if n_labels is None and n_classes is None:
-        rows = continuous_grids(B, c, "reduced", n, correction)[2].complete.grids.rows
+        rows = continuous_grids(B, c, "reduced", correction)[2].complete.grids.rows
         return ScoreBound([*family.merges(rows, missing=1), *family.merges(rows, n_more_columns=1)])
     if n_labels is None:
         return ScoreBound(family.merges(class_grids(n_classes, B, c).groups.complete.grids.rows, missing=1))

@@ -82,34 +82,18 @@ class TargetCounts:
 
 def tables_of(placed, n_columns, parts, n_parts):
     """Counts of records by the feature, and their columns and parts: uint32 (n_features, n_columns, n_parts)."""
-    counts = np.zeros((len(parts), n_columns * n_parts), dtype=np.uint32)
+    counts, (columns, weights) = np.zeros((len(parts), n_columns * n_parts), dtype=np.uint32), placed
     if uses_numpy():
-        _add_in_numpy(counts, *placed, parts, n_parts)
-    elif placed.weights is None:
-        add_records(counts, placed.columns, parts, n_parts)
+        for f, part in enumerate(parts):
+            counts[f] += np.bincount(columns * np.uint32(n_parts) + part, weights, counts.shape[1]).astype(np.uint32)
     else:
-        add_weights(counts, placed.columns, placed.weights, parts, n_parts)
+        _add_records(counts, columns, np.ones_like(columns) if weights is None else weights, parts, n_parts)
     return counts.reshape(len(parts), n_columns, n_parts)
 
 
-def _add_in_numpy(counts, columns, weights, parts, n_parts):
-    """Count the records of each feature, by their weights if these are not None."""
-    for f, part in enumerate(parts):
-        counts[f] += np.bincount(columns * np.uint32(n_parts) + part, weights, counts.shape[1]).astype(np.uint32)
-
-
 @jit
-def add_records(counts, columns, parts, n_parts):
-    """Count the records of each feature f."""
-    width = np.uint32(n_parts)
-    for f in range(len(parts)):
-        for i in range(len(columns)):
-            counts[f, columns[i] * width + parts[f, i]] += np.uint32(1)
-
-
-@jit
-def add_weights(counts, columns, weights, parts, n_parts):
-    """Add each record to the counts as its weight."""
+def _add_records(counts, columns, weights, parts, n_parts):
+    """Add each record to the counts of each feature f, as its weight."""
     width = np.uint32(n_parts)
     for f in range(len(parts)):
         for i in range(len(columns)):

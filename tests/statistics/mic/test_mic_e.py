@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skdpmic import characteristic_matrix, mic_e
-from skdpmic.statistics.mic.characteristic import mass_plan, mic_e_of_columns, ranked_column
+from skdpmic.statistics.mic.characteristic import both_ways, largest_of_ways, mass_plan, ranked_column
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from tests.folding import each
 from tests.naive import (
@@ -73,7 +73,7 @@ def test_more_master_parts_than_records_change_nothing(kind, n):
         assert (
             mic_e(x, y, B=17.9, c=c)
             == mic_e(x, y, B=17.9, c=1e300)
-            == mic_e_of_columns(*columns, mass_plan(17.9, c), table)
+            == largest_of_ways(both_ways(*columns), mass_plan(17.9, c), table)
         )
 
 

@@ -290,15 +290,3 @@ def test_omitted_grids_never_hold_the_largest_entry(B, c, master, monkeypatch):
     every = [score(x, y) for x, y in pairs]
     module.continuous_grids.cache_clear()
     np.testing.assert_allclose(few, every, rtol=0, atol=1e-15)
-
-
-def test_many_records_are_counted_in_other_groups_with_the_same_score():
-    rng = np.random.default_rng(0)
-    x, y = rng.random((2, 7000))
-    many = NumericTargetScorer(y, (0.0, 1.0), 100.0, 5.0).score(x, (0.0, 1.0))
-    assert module.RangeGrids(100.0, 5.0, n=7000).groups.complete.of_grid[-1] > 0
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skdpmic.statistics.mic.cell_counts._FEWEST_TO_JOIN", 10**9)
-        module.continuous_grids.cache_clear()
-        assert NumericTargetScorer(y, (0.0, 1.0), 100.0, 5.0).score(x, (0.0, 1.0)) == many
-    module.continuous_grids.cache_clear()
