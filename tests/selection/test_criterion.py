@@ -51,28 +51,6 @@ def test_two_features_that_are_informative_only_together_are_both_found():
     assert chosen(joint(k=2, **public).fit(X, y)) == [2, 5]
 
 
-def test_a_suppressor_that_is_uninformative_alone_is_found():
-    """One column is the signal plus an error, and another column is that error."""
-    X, rng = sample(7)
-    signal, error = rng.random(N), rng.random(N)
-    X[:, 1], X[:, 4] = (signal + error) / 2, error
-    assert chosen(joint(k=2, **UNIT).fit(X, signal)) == [1, 4]
-
-
-def test_the_coarser_of_two_nested_labels_adds_nothing():
-    X, rng = sample(5)
-    town = rng.integers(12, size=N)
-    frame = pd.DataFrame(X, columns=list("abcde")).assign(town=town.astype(str), county=(town // 4).astype(str))
-    y = np.clip(town / 14 + 0.15 * X[:, 1], 0, 1)
-    public = {
-        "bounds": dict.fromkeys("abcde", (0, 1)),
-        "categories": {"town": [str(i) for i in range(12)], "county": ["0", "1", "2"]},
-        "target_bounds": (0, 1),
-    }
-    selector = joint(k=2, **public).fit(frame, y)
-    assert set(selector.get_feature_names_out()) in ({"b", "town"}, {"b", "county"})
-
-
 @pytest.mark.slow
 @each("seed", [0, 1, 2])
 def test_junk_is_never_preferred_to_features_that_add_something(seed):
@@ -154,28 +132,6 @@ def test_auto_is_joint_if_public_numbers_alone_imply_little_noise():
 # --- All kinds of records ---------------------------------------------------------------------------------------------
 
 
-@each("classes", [None, 2, 3, 6])
-def test_targets_of_all_kinds(classes):
-    X, _ = sample(6)
-    signal = (X[:, 1] + 0.6 * X[:, 4]) / 1.6
-    X[:, 3] = X[:, 1]
-    X[::7, 0] = np.nan
-    target = {"target_bounds": (0, 1)} if classes is None else {"classes": range(classes)}
-    y = signal if classes is None else np.minimum((signal * classes).astype(int), classes - 1)
-    taken = set(chosen(joint(k=2, bounds=(0, 1), **target).fit(X, y)))
-    assert taken in ({1, 4}, {3, 4})
-
-
-def test_people_with_several_rows_and_weights():
-    X, rng = sample(6)
-    X[:, 3] = X[:, 1]
-    y = (X[:, 1] + 0.6 * X[:, 4]) / 1.6
-    grouped = joint(k=2, max_rows_per_group=2, **UNIT).fit(X, y, groups=np.arange(N) // 2)
-    weighted = joint(k=2, max_weight=3, **UNIT).fit(X, y, sample_weight=rng.random(N) * 3)
-    for selector in (grouped, weighted):
-        assert set(chosen(selector)) in ({1, 4}, {3, 4})
-
-
 def test_all_passes_see_the_rows_that_were_drawn_for_each_person():
     """People have one to five rows, of which two count; rows that were not drawn would lead to another column."""
     rng = np.random.default_rng(0)
@@ -197,14 +153,6 @@ def test_what_each_kind_of_feature_adds_by_chance_is_subtracted():
     y = np.clip(0.5 + 0.2 * (X[:, 0].astype(float) - 0.5) + 0.12 * (X[:, 1].astype(float) - 0.5), 0, 1)
     y = np.clip(y + 0.1 * rng.standard_normal(N), 0, 1)
     assert chosen(joint(k=2, target_bounds=(0, 1), **public).fit(X, y)) == [0, 1]
-
-
-@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_n_jobs_does_not_change_the_joint_choice():
-    X, _ = sample(12)
-    y = (X[:, 1] + 0.6 * X[:, 4]) / 1.6
-    make = partial(PrivateSelectKBest, k=4, epsilon=2, criterion="joint", random_state=0, **UNIT)
-    assert make(n_jobs=2).fit(X, y).ranking_.tolist() == make().fit(X, y).ranking_.tolist()
 
 
 # --- Refused --------------------------------------------------------------------------------------------------------

@@ -68,19 +68,6 @@ def test_records_outside_memory_give_the_same_results_as_a_table_in_memory(targe
     assert published(make().fit(there[list(X)], there["y"], **given)) == expected
 
 
-@seeded
-@each("chunks", [(70, 3), -1])
-def test_a_dask_array_is_read_again(chunks):
-    arrays = pytest.importorskip("dask.array")
-    rng = np.random.default_rng(0)
-    X = rng.random((N, 8))
-    y = (X[:, 1] > 0.4).astype(int)
-    public = {"bounds": (0, 1), "classes": [0, 1]}
-    make = partial(PrivateSelectKBest, 3, criterion="joint", epsilon=20.0, random_state=0, **public)
-    fitted = make().fit(arrays.from_array(X, chunks=chunks), arrays.from_array(y, chunks=100))
-    assert published(fitted) == published(make().fit(X, y))
-
-
 def unless_charged(ledger, readings, rows):
     """These rows, as long as nothing is charged."""
     readings.append(1)

@@ -1,7 +1,5 @@
 """Scores of classes do not reach 1: their share of the largest possible score, and thresholds relative to it."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -49,14 +47,6 @@ def test_given_or_learnt_shares_determine_the_largest_possible_score(rare, asked
     scorer = DPMICScorer(**RARE | asked).fit(*rare)
     assert scorer.largest_possible_score_ == pytest.approx(scorer.scores_[1], abs=0.03)
     assert scorer.scores_[1] == pytest.approx(0.26 if asked.get("statistic") == "mic_r" else 2 * SHARE, abs=0.03)
-
-
-@pytest.mark.filterwarnings("ignore:random_state")
-def test_scores_and_p_values_of_mic_r_do_not_depend_on_given_shares(rare):
-    asked = RARE | {"statistic": "mic_r", "random_state": 0}
-    plain, explained = (DPMICScorer(**asked, target_shares=shares).fit(*rare) for shares in (None, [0.7, 0.3]))
-    np.testing.assert_array_equal(plain.scores_, explained.scores_)
-    np.testing.assert_array_equal(plain.p_values(), explained.p_values())
 
 
 def test_shares_that_have_no_use_are_refused(rare):
@@ -108,10 +98,6 @@ def test_without_known_class_shares_no_largest_score_is_stated_or_usable_as_a_th
         selector.get_support()
 
 
-def test_names_without_scores_have_no_largest_possible_score(rare):
-    assert not hasattr(PrivateSelectKBest(k=1, **RARE).fit(*rare), "largest_possible_score_")
-
-
 def test_a_threshold_relative_to_the_largest_possible_score_keeps_what_reaches_it(rare):
     selector = DPMICSelector(**RARE, threshold="0.75*possible").fit(*rare)
     assert selector.get_support(indices=True).tolist() == [1]
@@ -140,23 +126,6 @@ def test_the_release_is_kept_if_the_warning_that_nothing_is_kept_is_an_error(rar
     with pytest.raises(UserWarning, match="no feature is kept"):
         selector.fit(*rare)
     assert selector.ranking_[1] == 1
-
-
-def test_without_known_shares_the_warning_says_only_that_scores_of_classes_do_not_reach_1(rare):
-    with pytest.warns(UserWarning, match="no feature is kept.* of classes .* do not reach 1") as caught:
-        DPMICSelector(**RARE | {"statistic": "mic_r"}, threshold=0.9).fit(*rare)
-    assert "possible" not in str(caught[0].message)
-
-
-def test_the_display_states_the_largest_possible_score(rare):
-    scorer = DPMICScorer(**RARE).fit(*rare)
-    assert f"of {scorer.largest_possible_score_:.3g} possible" in scorer._release_as_html()
-
-
-def test_a_share_of_half_makes_a_score_of_one_possible():
-    y = np.arange(N) < N // 2
-    scorer = DPMICScorer(**RARE | {"epsilon": math.inf}).fit(y[:, None] * 1.0, y)
-    assert scorer.largest_possible_score_ == scorer.scores_[0] == 1
 
 
 def test_if_noise_hides_the_shares_no_share_of_the_largest_possible_score_is_stated(rare):

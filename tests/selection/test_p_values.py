@@ -9,26 +9,14 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 from sklearn.feature_selection import (
-    GenericUnivariateSelect,
-    SelectFdr,
-    SelectFpr,
-    SelectFwe,
     SelectKBest,
-    SelectPercentile,
 )
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 
 from benchmarks import significance
 from skdpmic import (
     BudgetLedger,
     DPMICScorer,
     DPMICSelector,
-    PrivateGridSearch,
-    dp_mic_classif,
-    dp_mic_regression,
-    search_cost,
 )
 from skdpmic.privacy.mechanisms import GRID, CubeLaw
 from tests.tables import UNIT
@@ -110,17 +98,6 @@ def test_p_values_of_pieces_are_those_of_the_table(statistic, table):
     assert "_public_for_p_values" not in vars(pieces)
 
 
-def test_p_values_of_a_lazy_frame_and_of_a_dask_collection_are_those_of_the_table(table):
-    polars, dask_array = pytest.importorskip("polars"), pytest.importorskip("dask.array")
-    X, y = table
-    scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, **UNIT)
-    expected = clone(scorer).fit(X, y).p_values().tolist()
-    lazy = polars.DataFrame(X, schema=[f"x{j}" for j in range(D)]).lazy()
-    assert clone(scorer).fit(lazy, y).p_values().tolist() == expected
-    chunks = dask_array.from_array(X, chunks=(300, D)), dask_array.from_array(y, chunks=300)
-    assert clone(scorer).fit(*chunks).p_values().tolist() == expected
-
-
 def test_if_there_are_no_p_values_the_error_says_why(table):
     X, y = table
     with pytest.raises(AttributeError, match="noise with a known distribution, and mechanism='geometric'"):
@@ -196,13 +173,6 @@ def test_fdr_costs_nothing_after_the_fit_and_k_applies_again_without_it(table, t
     assert len(ledger.entries()) == len(spent) == 1
 
 
-def test_selecting_nothing_warns_as_in_scikit_learn(table):
-    X, y = table
-    selector = DPMICSelector(fdr=1e-99, epsilon=4.0, **UNIT).fit(X, y)
-    with pytest.warns(UserWarning, match="No features were selected"):
-        assert selector.transform(X).shape == (N, 0)
-
-
 BAD_FDR = [
     ({"fdr": 0}, r"fdr must be None or a number in \(0, 1\), got 0"),
     ({"fdr": 1.0}, r"fdr must be None or a number in \(0, 1\), got 1.0"),
@@ -234,54 +204,12 @@ def test_fdr_after_a_fit_that_has_no_p_values_is_refused(table):
 # --- Score functions --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "select",
-    [
-        lambda scorer: SelectFdr(scorer, alpha=0.05),
-        lambda scorer: SelectFpr(scorer, alpha=1e-3),
-        lambda scorer: SelectFwe(scorer, alpha=0.05),
-        lambda scorer: GenericUnivariateSelect(scorer, mode="fwe", param=0.05),
-        lambda scorer: SelectKBest(scorer, k=2),
-        lambda scorer: SelectPercentile(scorer, percentile=25),
-    ],
-)
-@ANY_STATISTIC
-@pytest.mark.combinations
-def test_selectors_of_scikit_learn_accept_a_scorer(select, statistic, table):
-    """With this seed, there is no false discovery at these levels."""
-    scorer = DPMICScorer(statistic=statistic, epsilon=100.0, random_state=0, **UNIT)
-    with pytest.warns(UserWarning, match="random_state"):
-        selector = select(scorer).fit(*table)
-    assert selector.get_support(indices=True).tolist() == TRUE
-    np.testing.assert_array_equal(selector.scores_, scorer.scores_)
-    np.testing.assert_array_equal(selector.pvalues_, scorer.p_values())
-
-
 @pytest.mark.parametrize("given", [{"mechanism": "geometric"}, {"statistic": "kendall"}])
 def test_without_p_values_a_scorer_returns_scores_alone(given, table):
     scorer = DPMICScorer(epsilon=50.0, **given, **UNIT)
     selector = SelectKBest(scorer, k=2).fit(*table)
     np.testing.assert_array_equal(selector.scores_, scorer.scores_)
     assert selector.pvalues_ is None
-
-
-def test_functions_return_scores_alone_like_those_of_mutual_information(table):
-    X, y = table
-    assert dp_mic_regression(X, y, epsilon=1, **UNIT).shape == (D,)
-    assert dp_mic_classif(X, y > 0.5, epsilon=1, bounds=(0, 1), classes=[False, True]).shape == (D,)
-
-
-@pytest.mark.slow
-def test_searches_can_vary_the_level_of_false_discoveries(table):
-    X, y = table
-    scorer = DPMICScorer(statistic="mtv_r", epsilon=20.0, **UNIT)
-    pipeline = make_pipeline(SelectFdr(scorer), LinearRegression())
-    search = GridSearchCV(pipeline, {"selectfdr__alpha": [0.01, 0.2]}, cv=3)
-    assert search_cost(search).charged_epsilon == 7 * 20
-    assert search.fit(X, y).best_score_ > 0.9
-    selectors = make_pipeline(DPMICSelector(statistic="mtv_r", epsilon=20.0, **UNIT), LinearRegression())
-    private = PrivateGridSearch(selectors, {"dpmicselector__fdr": [0.05, 0.3]}, epsilon=5.0)
-    assert set(TRUE) <= set(private.fit(X, y).best_estimator_[0].get_support(indices=True))
 
 
 # --- Level and false discoveries --------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Public arguments have only one reading, or are refused; ranges of any width are scored."""
 
 import math
-import os
 import re
 from functools import partial
 
@@ -13,12 +12,9 @@ from sklearn.linear_model import Ridge
 from skdpmic import (
     BudgetLedger,
     DPMICScorer,
-    DPMICSelector,
     PrivateGridSearch,
-    dp_mic_regression,
     mic_cross,
     mic_pairs,
-    mic_r,
     private_score,
 )
 from skdpmic.counting import RangeGridSketch
@@ -43,25 +39,10 @@ BOUNDS_READERS = {
     "fit of a frame": lambda bounds, ledger: DPMICScorer(bounds=bounds, target_bounds=(0, 1), ledger=ledger).fit(
         FRAME, Y
     ),
-    "partial_fit": lambda bounds, ledger: (
-        DPMICSelector(bounds=bounds, target_bounds=(0, 1), k=1, ledger=ledger).partial_fit(X, Y).publish()
-    ),
-    "function": lambda bounds, ledger: dp_mic_regression(
-        X, Y, epsilon=1, bounds=bounds, target_bounds=(0, 1), ledger=ledger
-    ),
     "sketch": lambda bounds, ledger: RangeGridSketch(bounds=bounds, target_bounds=(0, 1), B=9),
-    "sketch of an estimator": lambda bounds, ledger: DPMICScorer(bounds=bounds, target_bounds=(0, 1)).empty_sketch(
-        100, n_features=2
-    ),
     "fit_sketch": lambda bounds, ledger: DPMICScorer(bounds=bounds, ledger=ledger).fit_sketch(
         RangeGridSketch(bounds=(np.array([0, 1]), np.array([2, 5])), target_bounds=(0, 1), B=9).update(X, Y)
     ),
-    "search": lambda bounds, ledger: PrivateGridSearch(
-        DPMICSelector(bounds=bounds, target_bounds=(0, 1), ledger=ledger),
-        {"k": [1, 2]},
-        scoring=lambda selector, X, y: 0.0,
-        ledger=ledger,
-    ).fit(X, Y),
     "mic_pairs": lambda bounds, ledger: mic_pairs(X, statistic="mic_r", bounds=bounds),
     "mic_cross": lambda bounds, ledger: mic_cross(X, X, statistic="mic_r", bounds=(bounds, (0, 1))),
 }
@@ -105,12 +86,6 @@ def test_every_unambiguous_form_of_the_bounds_of_two_features_is_read_alike():
     for bounds in [(0, 5), [0, 5], np.array([0, 5]), (0, [5, 5]), ((0, 0), 5), pandas.Series([0, 5])]:
         sketch = RangeGridSketch(bounds=bounds, n_features=2, target_bounds=(0, 1), B=9)
         assert sketch.domains == [(0, 5), (0, 5)]
-
-
-def test_a_saved_sketch_of_two_features_can_be_read_again(tmp_path):
-    sketch = RangeGridSketch(bounds=(np.array([0, 1]), np.array([2, 5])), target_bounds=(0, 1), B=9).update(X, Y)
-    sketch.save(tmp_path / "sketch")
-    assert RangeGridSketch.load(tmp_path / "sketch") == sketch
 
 
 @each("n_features", [1, 3, 4])
@@ -172,19 +147,6 @@ def test_pairs_that_are_unordered_or_not_numeric_are_refused(pair, ledger):
     assert ledger.spent() == (0.0, 0.0)
 
 
-@each(
-    "read",
-    [
-        lambda pairs: mic_cross(X, X, statistic="mic_r", bounds=pairs),
-        lambda pairs: mic_r(X[:, 0], Y, bounds=pairs),
-        lambda pairs: DPMICScorer(bounds=pairs, target_bounds=(0, 1)).fit(X, Y),
-    ],
-)
-def test_sets_of_pairs_are_refused(read):
-    with pytest.raises(ValueError, match="bounds must be "):
-        read({(0, 1), (2, 5)})
-
-
 def test_the_order_of_classes_does_not_matter_but_a_set_is_refused():
     scores = [
         DPMICScorer(epsilon=math.inf, bounds=(0, 1), classes=classes, B=9).fit(X, Y > 0.5).scores_.tolist()
@@ -212,13 +174,6 @@ def test_numbers_too_large_for_a_float_are_refused(name, number, ledger):
             with pytest.raises(ValueError, match=f"{name} must be"):
                 private_score(X[:, 0], Y, **arguments)
     assert ledger.spent() == (0.0, 0.0)
-
-
-def test_a_search_and_a_ledger_refuse_an_epsilon_too_large_for_a_float(tmp_path):
-    with pytest.raises(ValueError, match="epsilon must be"):
-        BudgetLedger(tmp_path / "ledger", epsilon=10**400)
-    with pytest.raises(ValueError, match="epsilon must be"):
-        PrivateGridSearch(Ridge(), {"alpha": [1.0, 1.0]}, epsilon=10**400).fit(X, Y)
 
 
 # --- Ranges whose width overflows a float -----------------------------------------------------------------------------
@@ -251,15 +206,3 @@ def test_bounds_whose_width_overflows_a_float_are_refused_as_such(ledger):
 
 
 # --- Paths ------------------------------------------------------------------------------------------------------------
-
-
-def test_paths_may_be_bytes(tmp_path):
-    path = os.fsencode(tmp_path / "ledger")
-    ledger = BudgetLedger(path, epsilon=1.0)
-    ledger.charge("a release", 0.25)
-    assert BudgetLedger.open(path).spent() == BudgetLedger.open(tmp_path / "ledger").spent() == (0.25, 0.0)
-    assert ledger == BudgetLedger.open(tmp_path / "ledger")
-
-    sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), n_features=2, B=9)
-    sketch.save(os.fsencode(tmp_path / "sketch"))
-    assert RangeGridSketch.load(os.fsencode(tmp_path / "sketch")) == sketch

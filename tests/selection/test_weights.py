@@ -13,27 +13,16 @@ from itertools import combinations_with_replacement, permutations, product
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
-from sklearn import config_context
-from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LinearRegression
-from sklearn.metrics import get_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
 from skdpmic import (
     BudgetLedger,
     DPMICScorer,
     DPMICSelector,
     PrivateSelectKBest,
-    dp_mic_regression,
-    plan_release,
 )
 from skdpmic.counting import RangeGridSketch, count_stream
-from skdpmic.statistics.registry import STATISTICS
 from skdpmic.table.targets import WEIGHT_UNITS, read_weights
 from tests.folding import each
 
@@ -130,36 +119,12 @@ def test_the_largest_weight_for_all_records_is_the_same_as_no_weights(classes):
     np.testing.assert_allclose(without_noise(X, y, np.full(N, 3.0), 3.0, **target), plain, atol=1e-9)
 
 
-def test_records_of_weight_0_count_only_in_n():
-    X, y, _ = table()
-    weights = np.r_[np.ones(N // 2), np.zeros(N // 2)]
-    of_half = without_noise(X[: N // 2], y[: N // 2], np.ones(N // 2))
-    scores = without_noise(X, y, weights)
-    assert scores[1] < 0.6 * of_half[1]  # scores are divided by the largest possible total weight
-    X_other, y_other = X.copy(), y.copy()
-    X_other[N // 2 :], y_other[N // 2 :] = 0.5, 0.5
-    np.testing.assert_array_equal(without_noise(X_other, y_other, weights), scores)
-
-
 def test_each_weight_is_read_independently():
     _, _, weights = table()
     together = read_weights(weights, MOST, N)
     np.testing.assert_array_equal(together, [read_weights([weight], MOST, 1)[0] for weight in weights])
     assert together.max() == WEIGHT_UNITS == read_weights([1e300], MOST, 1)[0]
     assert read_weights([MOST / 2], MOST, 1)[0] == WEIGHT_UNITS / 2
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("as_type", [list, pd.Series, pl.Series, np.float32, lambda w: pl.DataFrame({"w": w})["w"]])
-@seeded
-def test_weights_may_be_of_any_type(kind, as_type):
-    X, y, weights = table()
-    weights = np.rint(weights).astype(int)
-    before = weights.copy()
-    make = partial(KINDS[kind], random_state=0, **UNIT)
-    fitted = make().fit(X, y, sample_weight=as_type(weights))
-    assert published(fitted) == published(make().fit(X, y, sample_weight=weights))
-    np.testing.assert_array_equal(weights, before)
 
 
 def test_a_fitted_estimator_stores_no_weight():
@@ -252,31 +217,6 @@ def test_rows_of_one_person_have_their_own_weights():
 # --- scikit-learn ------------------------------------------------------------------------------------------------
 
 
-def weighted_model():
-    return LinearRegression().set_fit_request(sample_weight=True)
-
-
-def test_pipelines_and_searches_pass_weights_on_by_metadata_routing():
-    X, y, weights = table()
-    names = KINDS["names"](**UNIT)
-    with config_context(enable_metadata_routing=True):
-        steps = make_pipeline(names.set_fit_request(sample_weight=True), weighted_model())
-        assert steps.fit(X, y, sample_weight=weights)[0].mean_weight_ > 0
-        r2 = get_scorer("r2").set_score_request(sample_weight=True)
-        scores = cross_val_score(steps, X, y, cv=3, scoring=r2, params={"sample_weight": weights})
-        assert np.isfinite(scores).all()
-        search = GridSearchCV(steps, {"privateselectkbest__k": [1, 2]}, cv=3, scoring=r2).fit(
-            X, y, sample_weight=weights
-        )
-        assert search.best_estimator_[0].max_weight == MOST
-        with pytest.raises(ValueError, match=re.escape("sample_weight must hold the weight of each row")):
-            make_pipeline(KINDS["names"](**UNIT), LinearRegression()).fit(X, y)
-    plain = make_pipeline(KINDS["names"](**UNIT), LinearRegression()).fit(
-        X, y, privateselectkbest__sample_weight=weights
-    )
-    assert plain[0].mean_weight_ > 0
-
-
 # --- Noise and plans -------------------------------------------------------------------------------------------------
 
 
@@ -288,16 +228,6 @@ def test_the_plan_has_the_noise_of_the_fit(kind):
     fitted = estimator.fit(X, y, sample_weight=weights)
     assert row.noise_scale == fitted.noise_scale_
     assert (row.epsilon, row.delta) == fitted.privacy_spent_
-
-
-def test_a_plan_finds_fewer_features_the_less_records_weigh():
-    plan = partial(plan_release, n_samples=2000, n_features=100, k=5, epsilon=0.3)
-    rows = {mean: plan(mean_weight=mean)[0] for mean in (1.0, 0.5, 0.1)}
-    assert rows[1.0].found > rows[0.5].found > rows[0.1].found
-    assert rows[1.0].error < rows[0.5].error < rows[0.1].error
-    for mean in (0, -1, 1.1, math.nan, "a"):
-        with pytest.raises(ValueError, match="mean_weight must be"):
-            plan(mean_weight=mean)
 
 
 # --- The alternative for other statistics --------------------------------------------------------------------------
@@ -351,17 +281,6 @@ def largest_ratio(n, n_fitted, n_public):
 def test_a_sample_by_weight_with_public_rows_costs_what_the_fit_costs(n_fitted):
     """All tables of 3 rows of two values and three weights, all orders and coins; the noise of the fit costs ln 2."""
     assert largest_ratio(3, n_fitted, n_fitted) == 2
-
-
-def test_without_public_rows_no_epsilon_and_no_delta_below_1_would_suffice():
-    assert largest_ratio(2, 1, 0) == math.inf
-    heavy, light = ((release_distribution(((0, weight), (0, 0)), 1, 0)) for weight in (UNITS, 0))
-    assert sum(p for (_, size), p in heavy.items() if size == 1) == sum(heavy.values())
-    assert all(size == 0 for _, size in light)  # too few rows have probability 1 here, and 0 for a neighbour
-
-
-def test_without_a_public_number_the_number_of_rows_kept_reveals_weights():
-    assert largest_ratio(2, 2, 0) == math.inf
 
 
 def test_the_guide_fits_the_same_number_of_rows_for_any_weights_and_one_weight_changes_one_row():
@@ -430,40 +349,6 @@ def test_bad_weights_are_refused_before_anything_is_charged(what, kind, tmp_path
         assert vars(estimator) == before
 
 
-@pytest.mark.parametrize("max_weight", [0, -1, math.inf, math.nan, "a", True, [1]])
-def test_the_largest_weight_must_be_a_number_above_0(max_weight):
-    X, y, weights = table()
-    with pytest.raises(ValueError, match="max_weight must be None or a finite number > 0"):
-        PrivateSelectKBest(k=2, max_weight=max_weight, **UNIT).fit(X, y, sample_weight=weights)
-
-
-def test_weights_need_a_public_maximum():
-    X, y, weights = table()
-    with pytest.raises(ValueError, match="max_weight must be given with sample_weight, got None"):
-        PrivateSelectKBest(k=2, **UNIT).fit(X, y, sample_weight=weights)
-
-
-@pytest.mark.parametrize("name", sorted(set(STATISTICS) - {"mtv_r"}))
-def test_other_statistics_refuse_weights_and_name_the_alternative(name):
-    X, y, weights = table()
-    scorer = DPMICScorer(statistic=name, max_weight=MOST, **(UNIT if STATISTICS[name].needs_ranges else {}))
-    with pytest.raises(ValueError, match=r"max_weight must be None with statistic=.*mtv_r"):
-        scorer.fit(X, y, sample_weight=weights)
-
-
-def test_options_without_a_theorem_for_weights_are_refused():
-    X, y, weights = table()
-    controlled = DPMICSelector(statistic="mtv_r", fdr=0.1, max_weight=MOST, **UNIT)
-    with pytest.raises(ValueError, match=r"fdr must be .* with max_weight"):
-        controlled.fit(X, y, sample_weight=weights)
-    score = partial(dp_mic_regression, epsilon=1, statistic="mtv_r", max_weight=MOST, **UNIT)
-    with pytest.raises((ValueError, TypeError), match="max_weight"):
-        SelectKBest(score, k=2).fit(MinMaxScaler().fit_transform(X), y)
-    known = DPMICScorer(statistic="mtv_r", target_shares=[0.5, 0.5], max_weight=MOST, **UNIT)
-    with pytest.raises((ValueError, AttributeError), match="weight"):
-        known.fit(X, y, sample_weight=weights).p_values()
-
-
 def test_a_sketch_and_an_estimator_must_agree_on_the_largest_weight():
     X, y, weights = table()
     plain, weighted = (
@@ -491,3 +376,21 @@ def test_a_stream_needs_the_name_of_the_weights_if_and_only_if_the_sketch_has_th
     for empty, name in ((weighted, None), (plain, "w"), (weighted, "y"), (weighted, "a"), (weighted, "nobody")):
         with pytest.raises((ValueError, KeyError), match=r"sample_weight|nobody"):
             count_stream(empty, frame, target="y", sample_weight=name)
+
+
+NOT_ALLOWED = [
+    *((DPMICSelector(k=2, max_weight=most), "max_weight must be None or a finite number > 0")
+      for most in (0, -1, math.inf, math.nan, "a", True, [1])),
+    (DPMICSelector(k=2), "max_weight must be given with sample_weight, got None"),
+    (DPMICScorer(statistic="kendall", max_weight=MOST), r"max_weight must be None with statistic=.*mtv_r"),
+    (DPMICScorer(statistic="mic_r", max_weight=MOST), r"max_weight must be None with statistic=.*mtv_r"),
+    (DPMICSelector(fdr=0.1, max_weight=MOST), r"fdr must be .* with max_weight"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("estimator, phrase", NOT_ALLOWED)
+def test_weights_are_refused_where_no_theorem_holds(estimator, phrase):
+    X, y, weights = table()
+    statistic = {} if isinstance(estimator, DPMICScorer) else {"statistic": "mtv_r"}
+    with pytest.raises(ValueError, match=phrase):
+        estimator.set_params(**UNIT, **statistic).fit(X, y, sample_weight=weights)
