@@ -96,13 +96,6 @@ def test_the_covariance_is_unbiased_given_both_columns(kind):
 # --- Distances and variances of parts -----------------------------------------------------------------------------
 
 
-def test_distances_of_parts():
-    numbers = part_distances(4, 5)
-    np.testing.assert_allclose(numbers[:4, :4], np.abs(np.subtract.outer(np.arange(4), np.arange(4))) / 4)
-    assert numbers[4].tolist() == numbers[:, 4].tolist() == [0.5, 0.5, 0.5, 0.5, 0.0]
-    np.testing.assert_array_equal(part_distances(None, 4), 1 - np.eye(4))
-
-
 SHARES = np.array([0.1, 0.4, 0.3, 0.2])
 DISTANCES = {"equal parts": part_distances(4, 4), "labels": part_distances(None, 4)}
 

@@ -19,7 +19,7 @@ from skdpmic.two_party.two_party_scorer import (
     sensitivity,
     sensitivity_in_steps,
 )
-from tests.two_party.sent import reports_of, seeded
+from tests.two_party.sent import reports_of
 
 pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
 
@@ -104,24 +104,6 @@ def line_and_noise(n, rng):
 
 
 KNOWN = {"target_bounds": (-0.5, 1.5), "target_shares": [0.5, 0.5]}
-
-
-@pytest.mark.slow
-@seeded
-@pytest.mark.parametrize("epsilon", [None, 1.0])
-def test_the_score_by_chance_is_subtracted_and_dependence_is_found(epsilon):
-    """Mean scores of 20 tables of 3,000 records that report both columns at epsilon = 4."""
-    scores = []
-    for seed in range(20):
-        X, y = line_and_noise(3000, np.random.default_rng(seed))
-        sent = reports_of(X, 4.0, columns_per_record=2, random_state=seed)
-        bob = TwoPartyScorer("mtv_r", epsilon=epsilon, random_state=seed, **KNOWN).fit(sent, y)
-        raw = bob.noisy_scores_ if epsilon else bob.scores_ * (1 - bob.null_scores_) + bob.null_scores_
-        scores.append([bob.scores_[0], raw[1] - bob.null_scores_[1], bob.null_scores_[1]])
-    related, beyond, by_chance = np.mean(scores, axis=0)
-    assert related > 0.5
-    assert by_chance > 0.05  # the score of independent columns without the correction
-    assert -0.01 < beyond < 0.025  # without epsilon, scores below 0 are clamped
 
 
 def test_what_is_published_follows_from_the_noisy_scores_and_is_charged(tmp_path):
