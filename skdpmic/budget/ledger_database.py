@@ -289,7 +289,8 @@ class DatabaseBook:
         digest, all_limits, digests = identity, [], []
         for number, *limits, stored in self._rows("*", "limits", "ORDER BY number"):
             digest = _digest_of_limits(digest, limits)
-            is_raised = not all_limits or _is_raised(all_limits[-1], limits)
+            *_, last = [limits, *all_limits]
+            is_raised = limits[0] >= last[0] and limits[1] >= last[1] and limits[2:] == last[2:]
             if (number, stored) != (len(all_limits) + 1, digest) or not is_raised:
                 raise damaged(self._path, "its limits were changed")
             all_limits.append(limits)
@@ -313,10 +314,6 @@ def _execute(connection, statement, **values):
 def _insert(connection, table, row):
     values = {f"value{j}": value for j, value in enumerate(row)}
     _execute(connection, f"INSERT INTO {_SCHEMA}.{table} VALUES (:{', :'.join(values)})", **values)
-
-
-def _is_raised(old, new):
-    return new[0] >= old[0] and new[1] >= old[1] and new[2:] == old[2:]
 
 
 def _digest_of_limits(previous, limits):

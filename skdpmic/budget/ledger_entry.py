@@ -134,7 +134,8 @@ def entry_for(what, cost, *, random_state, max_rows_per_group=None, **public) ->
 
 def checked_entry(entry: LedgerEntry) -> LedgerEntry:
     """The entry in plain types; a ValueError if a storage could not return it as it is."""
-    entry = LedgerEntry(*(_CHECKS[name](value, name) for name, value in entry._asdict().items()))
+    kinds = get_type_hints(LedgerEntry)
+    entry = LedgerEntry(*(_checked(value, name, kinds[name]) for name, value in entry._asdict().items()))
     check_epsilon(entry.epsilon)
     check_delta(entry.delta)
     if entry.rho is not None and not entry.rho > 0:  # a release that costs nothing has no epsilon either
@@ -172,30 +173,17 @@ def count_or_none(value: Any, name: str, least: int = 0) -> int | None:
     return int(value)
 
 
-def _or_none(check):
-    return lambda value, name: None if value is None else check(value, name)
+_CHECKS = {str: text_of, float: number_of, int: count_or_none}
+_MAY_BE_EMPTY = ("broken_by", "when")
+_CHOICES = {"unit": UNITS, "model": ("central", "local")}
 
 
-def _one_of(*allowed):
-    def check(value, name):
-        if not isinstance(value, str) or value not in allowed:
-            raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {quoted(value)}.")
-        return str(value)
-
-    return check
-
-
-def _text_or_empty(value, name):
-    return "" if isinstance(value, str) and not value else text_of(value, name)
-
-
-_CHECKS = {
-    **dict.fromkeys(("epsilon", "delta"), number_of),
-    **dict.fromkeys(("rho", "epsilon_of_target"), _or_none(number_of)),
-    **dict.fromkeys(("n", "d", "k", "rows_per_person"), count_or_none),
-    **dict.fromkeys(("statistic", "release", "mechanism", "covers", "purpose"), _or_none(text_of)),
-    **dict.fromkeys(("broken_by", "when"), _text_or_empty),
-    "what": text_of,
-    "unit": _one_of(*UNITS),
-    "model": _one_of("central", "local"),
-}
+def _checked(value, name, kind):
+    kinds = get_args(kind) or (kind,)
+    if value is None and type(None) in kinds:
+        return None
+    if name in _MAY_BE_EMPTY and isinstance(value, str) and not value:
+        return ""
+    if name in _CHOICES and not (isinstance(value, str) and value in _CHOICES[name]):
+        raise ValueError(f"{name} must be {' or '.join(map(repr, _CHOICES[name]))}, got {quoted(value)}.")
+    return _CHECKS[kinds[0]](value, name)

@@ -8,7 +8,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -327,10 +326,6 @@ class CubeLaw:
         """Standard deviation: ``scale sqrt((n_scores + 1) (n_scores + 2) / 3)``."""
         return self.scale * math.sqrt((self.n_scores + 1) * (self.n_scores + 2) / 3)
 
-    def pdf(self, z):
-        """Density at z: the regularised upper incomplete gamma function Q(n_scores, abs(z)) / (2 n_scores)."""
-        return gammaincc(self.n_scores, np.abs(z) / self.scale) / (2 * self.n_scores * self.scale)
-
     def cdf(self, z):
         """Probability of a value of at most z."""
         return self.sf(-np.asarray(z))
@@ -342,36 +337,13 @@ class CubeLaw:
 
     def rvs(self, size, random_state):
         """Independent draws, each a coordinate of a separate cube."""
-        return self.half_widths(size, random_state) * random_state.uniform(-1, 1, size)
-
-    def vectors(self, n_vectors, random_state):
-        """Independent vectors, of shape (n_vectors, n_scores)."""
-        half_widths = self.half_widths((n_vectors, 1), random_state)
-        return half_widths * random_state.uniform(-1, 1, (n_vectors, self.n_scores))
-
-    def half_widths(self, size, random_state):
-        """Draws of the half-width of the cube."""
-        return random_state.gamma(self.n_scores + 1, self.scale, size)
+        return random_state.gamma(self.n_scores + 1, self.scale, size) * random_state.uniform(-1, 1, size)
 
     def given_half_widths(self, n_laws):
         """Distributions of independent coordinates, in equally likely cubes that represent all."""
         levels = (np.arange(n_laws) + 0.5) / n_laws
         half_widths = self.scale * gammaincinv(self.n_scores + 1, levels)
-        return [UniformLaw(half_width) for half_width in half_widths]
-
-
-class UniformLaw(NamedTuple):
-    """The uniform distribution on [-half_width, half_width], with methods as in scipy.stats."""
-
-    half_width: float
-
-    def sf(self, z):
-        """Probability of a value above z."""
-        return np.clip((1 - np.asarray(z) / self.half_width) / 2, 0, 1)
-
-    def ppf(self, level):
-        """Value that is exceeded with probability 1 - level."""
-        return self.half_width * (2 * np.asarray(level) - 1)
+        return [stats.uniform(-half_width, 2 * half_width) for half_width in half_widths]
 
 
 def tail_of_coordinate(z, n_scores):
@@ -386,7 +358,11 @@ def tail_of_coordinate(z, n_scores):
 def reach_of_coordinate(tail, n_scores):
     """The z at which :func:`tail_of_coordinate` is `tail`, in (0, 1); up to rounding."""
     furthest = gammainccinv(n_scores + 1, tail)  # the point at which the half-width itself has this tail
-    return brentq(lambda z: float(tail_of_coordinate(z, n_scores)) - tail, 0.0, float(furthest), xtol=1e-12)
+    return _where_tail_is(tail, tail_of_coordinate, n_scores, furthest)
+
+
+def _where_tail_is(tail, tail_of, n_scores, furthest):
+    return brentq(lambda z: float(tail_of(z, n_scores)) - tail, 0.0, float(furthest), xtol=1e-12)
 
 
 def tail_of_difference(z, n_scores):
@@ -402,8 +378,7 @@ def tail_of_difference(z, n_scores):
 
 def reach_of_difference(tail, n_scores):
     """The z at which :func:`tail_of_difference` is `tail`, in (0, 1); up to rounding."""
-    furthest = 2 * gammainccinv(n_scores + 1, tail)
-    return brentq(lambda z: float(tail_of_difference(z, n_scores)) - tail, 0.0, float(furthest), xtol=1e-12)
+    return _where_tail_is(tail, tail_of_difference, n_scores, 2 * gammainccinv(n_scores + 1, tail))
 
 
 def reach_of_largest(tail, n_scores):

@@ -30,7 +30,8 @@ from skdpmic.table.tables import Table, open_table
 from skdpmic.table.values import as_numbers
 
 _LARGEST = 2.0**1020  # quantile, so that differences of knots are finite
-_PUBLIC_POWERS = 2.0 ** np.arange(-10, 21)
+_POWERS = 2.0 ** np.arange(-10, 21)
+_PUBLIC_KNOTS = np.concatenate([-_POWERS[::-1], [0.0], _POWERS])  # equal parts on a logarithmic scale
 _MIN_SAMPLES = 4
 _FARTHEST = 2.0**42  # seconds: 139,000 years
 _THREE_DIGITS_UP = Context(prec=3, rounding=ROUND_CEILING)
@@ -123,7 +124,7 @@ def private_bounds(
     levels = n_levels(n, share)
     if levels == 0:
         _warn_that_nothing_is_learnt(n, d, epsilon)
-        knots = {name: _in_unit(_public_knots(), column.unit) for name, column in columns.items()}
+        knots = {name: _in_unit(_PUBLIC_KNOTS, column.unit) for name, column in columns.items()}
         return knots if is_table else knots[0]
 
     def draw(random_bytes):
@@ -173,11 +174,6 @@ def with_tails(quantiles):
     return np.concatenate([[low - below], quantiles, [high + above]])
 
 
-def _public_knots():
-    """Zero and powers of two of either sign: equal parts on a logarithmic scale, for everyday magnitudes."""
-    return np.concatenate([-_PUBLIC_POWERS[::-1], [0.0], _PUBLIC_POWERS])
-
-
 def _warn_that_nothing_is_learnt(n, d, epsilon):
     needed = _THREE_DIGITS_UP.divide(Decimal(LEAST_BUDGET * d), Decimal(n))
     warn(
@@ -206,7 +202,7 @@ def _read_columns(X, categories):
     """The columns of numbers or dates, by name, or by number without names, and whether X is a table."""
     if categories is not None and not isinstance(categories, dict):
         raise ValueError(f"categories must be None or a dict by name or number, got {quoted(categories)}.")
-    is_table = is_frame(X) or _n_dimensions(X) != 1
+    is_table = is_frame(X) or (open_series(X, "X") is None and array_of(X, "X").ndim != 1)
     if is_table:
         table = open_table(X, "private_bounds", takes_text=categories is not None, least=_MIN_SAMPLES)
     else:
@@ -219,10 +215,6 @@ def _read_columns(X, categories):
         raise ValueError("X must have at least one column that is not in categories, got none.")
     refuse_other_kinds(table, dict.fromkeys(numeric, Order()))
     return {j if names is None else names[j]: _read(table, j, is_table) for j in numeric}, is_table
-
-
-def _n_dimensions(X):
-    return 1 if open_series(X, "X") is not None else array_of(X, "X").ndim
 
 
 def _table_of(X):

@@ -53,27 +53,22 @@ def suspicions(name, cells, flags, parts, n_samples, release):
     list of str
     """
     n_flags, n_parts = cells.sizes
-
-    def reach(which, n_cells, n_together=1):
-        return release.reach(which, n_cells, n_together) / n_samples
-
-    shares = dict(zip(cells.flags, (flags[:-1] / n_samples).tolist(), strict=True))
-    margin = release.half_width(0, n_flags) / n_samples
+    flags, parts = flags / n_samples, parts[:-1] / n_samples
+    reach, margin = release.reach(0, n_flags) / n_samples, release.half_width(0, n_flags) / n_samples
+    shares = dict(zip(cells.flags, flags[:-1].tolist(), strict=True))
     found = [
         _flag_finding(name, cells, flag, _about(share, margin))
         for flag, share in shares.items()
-        if share - reach(0, n_flags) > (_MOST if flag == MISSING else _FEW_VALUES)
+        if share - reach > (_MOST if flag == MISSING else _FEW_VALUES)
     ]
-    if not cells.is_nominal and not found:
-        found = _ends_finding(name, cells, shares[BELOW] + shares[ABOVE], reach(0, n_flags, 2))
-    inside = flags[-1] / n_samples
-    most_inside = min(inside + reach(0, n_flags), 1.0)
-    margin = release.half_width(1, n_parts) / n_samples
+    most_inside, margin = min(flags[-1] + reach, 1.0), release.half_width(1, n_parts) / n_samples
     if cells.is_nominal:
-        return found + _label_finding(name, cells, parts[:-1] / n_samples, most_inside, reach(1, n_parts), margin)
+        return found + _label_finding(name, cells, parts, most_inside, release.reach(1, n_parts) / n_samples, margin)
+    if not found:
+        found = _ends_finding(name, cells, shares[BELOW] + shares[ABOVE], release.reach(0, n_flags, 2) / n_samples)
     usual = release.usual_reach(1, n_parts, 2) / n_samples
-    nearly_all = partial(_are_nearly_all, usual=usual, inside=min(inside, 1.0), most_inside=most_inside)
-    return found + _parts_finding(name, cells, parts[:-1] / n_samples, nearly_all, reach(1, n_parts, 2), margin)
+    nearly_all = partial(_are_nearly_all, usual=usual, inside=min(flags[-1], 1.0), most_inside=most_inside)
+    return found + _parts_finding(name, cells, parts, nearly_all, release.reach(1, n_parts, 2) / n_samples, margin)
 
 
 def _flag_finding(name, cells, flag, about):
@@ -295,9 +290,12 @@ class PrivateSummary:
         return as_html(self._shown())
 
     def _shown(self):
-        facts = [("Released", "shares of values in each column"), ("Cost", self._cost())]
-        facts.append(("Intervals", f"after ±, for {_WHAT_INTERVALS_HOLD}"))
-        facts += [("Suspicious", text) for text in self.suspicious or [NOTHING]]
+        facts = [
+            ("Released", "shares of values in each column"),
+            ("Cost", self._cost()),
+            ("Intervals", f"after ±, for {_WHAT_INTERVALS_HOLD}"),
+            *(("Suspicious", text) for text in self.suspicious or [NOTHING]),
+        ]
         names = [column.name for column in self.columns]
         flags = [
             ResultColumn(flag, [column.flag_in_words(flag) for column in self.columns], "number")

@@ -29,6 +29,8 @@ from skdpmic.table.records import open_chunk
 from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
 from skdpmic.two_party.reports import MOST_PARTS, ReportedColumn, Reports, ReportsDescription, to_arrow, true_parts
 
+_INFORMATIVE = 2.5  # epsilon of a report
+
 
 @dataclass(eq=False, repr=False)
 class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
@@ -275,12 +277,14 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         """The public description of future reports."""
         d, names = table.n_features, table.names_as_text()
         domains = facts.domains(d, names, table.declared())
-        k = n_columns_for(self.epsilon, d) if is_auto(self.columns_per_record) else int(self.columns_per_record)
+        k = d if self.epsilon == math.inf else max(1, min(d, math.floor(self.epsilon / _INFORMATIVE)))
+        k = k if is_auto(self.columns_per_record) else int(self.columns_per_record)
         if k > d:
             raise ValueError(
                 f"columns_per_record must be at most n_features={d}, got {quoted(self.columns_per_record)}."
             )
-        n_parts = n_parts_for(self.epsilon / k) if is_auto(self.n_parts) else int(self.n_parts)
+        n_parts = 4 if self.epsilon / k < 1.5 else 6 if self.epsilon / k < 3 else 8  # more are less reliably reported
+        n_parts = n_parts if is_auto(self.n_parts) else int(self.n_parts)
         columns = tuple(
             ReportedColumn(str(name), domain, None if isinstance(domain, Labels) else n_parts, bool(self.allow_missing))
             for name, domain in zip(names or [f"x{j}" for j in range(d)], domains, strict=True)
@@ -395,13 +399,3 @@ def drawn_columns(n_samples, n_columns, n_drawn, random_bytes):
         keys = np.frombuffer(random_bytes(8 * block.size), dtype=np.uint64).reshape(block.shape)
         np.put_along_axis(block, np.argpartition(keys, n_drawn - 1, axis=1)[:, :n_drawn], True, axis=1)
     return drawn
-
-
-def n_columns_for(epsilon, n_columns):
-    """The number of columns that each record reports: one per 2.5 of the budget, so that reports are informative."""
-    return n_columns if epsilon == math.inf else max(1, min(n_columns, math.floor(epsilon / 2.5)))
-
-
-def n_parts_for(epsilon):
-    """The number of equal parts of a range for a report with this budget; more parts are reported less reliably."""
-    return 4 if epsilon < 1.5 else 6 if epsilon < 3 else 8

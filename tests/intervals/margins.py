@@ -7,12 +7,13 @@ import numpy as np
 
 from skdpmic.planning.plan import plan_release
 from skdpmic.privacy.composition import budget_of
-from skdpmic.privacy.mechanisms import GRID, MECHANISMS
+from skdpmic.privacy.mechanisms import GRID, MECHANISMS, CubeLaw
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.top_k import mechanism_of_names
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, shares_interval
 from skdpmic.table.targets import WEIGHT_UNITS
 from tests.intervals.table import Drawn, Row
+from tests.privacy.laws import cube_vectors
 
 N_DRAWS = 500
 
@@ -45,8 +46,8 @@ def margin_of_names(random, setting):
     margin = mechanism.half_width(0.95)
     if mechanism.scale == 0:
         return Drawn(np.array([-margin]), np.array([margin]), 0.0, np.array([0.0]))
-    if hasattr(mechanism.law, "vectors"):
-        noise = mechanism.law.vectors(N_DRAWS * 4, random)[:, :2].T
+    if isinstance(mechanism.law, CubeLaw):
+        noise = cube_vectors(mechanism.law, N_DRAWS * 4, random)[:, :2].T
     else:
         noise = mechanism.law.rvs(size=(2, N_DRAWS * 4), random_state=random)
     difference = (noise[0] - noise[1])[:, np.newaxis]

@@ -10,6 +10,7 @@ from skdpmic.planning import chances
 from skdpmic.planning.chances import chance_chosen, share_found
 from skdpmic.privacy.mechanisms import CubeLaw
 from skdpmic.statistics.registry import STATISTICS
+from tests.privacy.laws import cube_vectors
 
 DISTRIBUTIONS = {"laplace": stats.laplace, "normal": stats.norm, "exponential": stats.expon, "gumbel": stats.gumbel_r}
 
@@ -36,7 +37,7 @@ def test_the_chance_matches_simulated_choices(name, scale):
 def share_in_cubes(true, noise, k, distribution, random):
     """As above, with one vector of noise per trial."""
     scores = np.hstack([true, noise])
-    noisy = scores + distribution.vectors(len(scores), random)
+    noisy = scores + cube_vectors(distribution, len(scores), random)
     return np.mean(np.argsort(-noisy, axis=1)[:, :k] < true.shape[1])
 
 

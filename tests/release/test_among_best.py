@@ -6,6 +6,7 @@ from scipy import stats
 
 from skdpmic.privacy.mechanisms import CubeLaw
 from skdpmic.selection.selectors import chances_among_best, draw_truths
+from tests.privacy.laws import cube_vectors
 
 LAWS = {
     f"{law.name} {scale}": law(scale=scale) for law in (stats.laplace, stats.norm) for scale in (1e-4, 0.05, 0.3, 4.0)
@@ -42,7 +43,7 @@ def test_ranks_of_truths_among_their_draws_are_uniform_under_noise_in_a_cube(d, 
     """A single truth, and the sum and range of all truths of a release: 1,000 releases, alpha = 1e-3 each."""
     law, random = CubeLaw(d, scale), np.random.default_rng(1)
     truths = random.random((1000, d))
-    released = np.clip(truths + law.vectors(1000, random), 0, 1)
+    released = np.clip(truths + cube_vectors(law, 1000, random), 0, 1)
     draws = np.array([draw_truths(scores, law, 9, random) for scores in released])
     assert draws.min() >= 0
     assert draws.max() <= 1
