@@ -299,13 +299,6 @@ def test_a_search_over_statistics_counts_the_costliest():
     assert search_cost(search, n_features=D, n_samples=N).charged_rho == 1.5
 
 
-@pytest.mark.parametrize("change", [{"target_shares": [SHARES]}, {"k": [1, 2], "target_shares": [None, SHARES]}])
-def test_a_search_over_parameters_that_split_the_budget_counts_the_costliest(change):
-    select = PrivateSelectKBest(1, epsilon=1.0, **UNIT)
-    search = RandomizedSearchCV(select, change, n_iter=1, cv=2, refit=False)
-    assert search_cost(search, n_features=D).charged_rho == 1.0
-
-
 def test_a_drawn_parameter_of_a_private_step_is_priced_as_the_costliest_release_with_its_budget():
     select = DPMICSelector(1, epsilon=1.0, **UNIT)  # in three parts
     assert search_cost(select, n_features=D).charged_rho == pytest.approx(1 / 6)

@@ -23,7 +23,6 @@ from skdpmic import (
     release_card,
     search_cost,
 )
-from skdpmic.search.cost_of_fits import earlier_steps
 from tests.tables import UNIT, uniform
 
 CV = KFold(2)
@@ -106,16 +105,6 @@ def test_a_private_search_refuses_to_refit_on_copied_rows_before_anything_is_cha
         search.fit(*uniform(60))
     assert ledger.entries() == []
     assert vars(search) == before
-
-
-def test_copies_after_the_private_step_or_without_one_are_priced():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        behind = search_cost(make_pipeline(selector(), Copies(), StandardScaler(), Ridge()))
-    assert (behind.epsilon, behind.earlier) == (1.0, ())
-    assert earlier_steps([make_pipeline(Copies(), Ridge())]) == {}
-    beside = ColumnTransformer([("scale", StandardScaler(), [0]), ("select", selector(), [1, 2])])
-    assert earlier_steps([make_pipeline(beside, Ridge())]) == {}
 
 
 LEARNING = {

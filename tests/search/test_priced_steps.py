@@ -5,7 +5,6 @@ import warnings
 from functools import partial
 
 import pytest
-from scipy import stats
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
@@ -110,14 +109,6 @@ def test_steps_are_named_at_any_depth():
     )
 
 
-def test_a_lone_estimator_is_named_by_its_class():
-    assert search_cost(selector()).priced == ("PrivateSelectKBest",)
-    with pytest.warns(UserWarning, match=r"cannot price PrivateNB \(PrivateNB of diffprivlib\)") as caught:
-        cost = search_cost(PrivateNB())
-    assert len(caught) == 1
-    assert (cost.priced, cost.not_priced, cost.n_fits) == ((), ("PrivateNB",), 0)
-
-
 @each(
     "kind, options",
     [
@@ -130,23 +121,6 @@ def test_a_search_names_the_steps_of_all_its_candidates(kind, options):
     with pytest.warns(UserWarning, match=r"cannot price model__privatenb \(PrivateNB"):
         cost = search_cost(kind(pipeline(Ridge()), grid, cv=CV, **options))
     assert (cost.priced, cost.not_priced) == (("select",), ("model__privatenb",))
-
-
-@each("kind, name", [(GridSearchCV, "param_grid"), (RandomizedSearchCV, "param_distributions")])
-def test_a_step_in_no_candidate_is_not_named(kind, name):
-    grid = [{"model": [Ridge(), "passthrough"]}, {"model": [SVR()], "model__C": [1, 2]}]
-    search = kind(pipeline(PrivateNB()), **{name: grid}, cv=CV)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert search_cost(search).not_priced == ()
-    with pytest.warns(UserWarning, match="found no private estimator"):
-        assert search_cost(kind(pipeline(SVR()), **{name: {"select": [None]}}, cv=CV)).priced == ()
-
-
-def test_a_distribution_does_not_hide_a_step():
-    search = RandomizedSearchCV(pipeline(PrivateNB()), {"model__var_smoothing": stats.uniform(0, 1)}, cv=CV)
-    with pytest.warns(UserWarning, match="cannot price model"):
-        assert search_cost(search).not_priced == ("model",)
 
 
 def test_a_notebook_shows_the_whole_cost_escaped():
