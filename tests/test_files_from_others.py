@@ -6,16 +6,13 @@ import random
 import time
 
 import pyarrow
-import pyarrow.parquet
 import pytest
 
 from skdpmic import Codebook
-from skdpmic.codebook.codebook import entry_of
-from skdpmic.command_line.data import CsvFile, ParquetFile, read_frame
+from skdpmic.command_line.data import CsvFile, read_frame
 from skdpmic.counting import RangeGridSketch
 from skdpmic.counting.sketch import _NAME, _VERSION
 from skdpmic.two_party.reports import open_reports
-from tests.folding import each
 
 pytestmark = pytest.mark.filterwarnings("ignore:columns that the codebook does not describe:UserWarning")
 N = 1000
@@ -47,13 +44,6 @@ def read_csv(text, folder):
     (folder / "t.csv").write_bytes(text.encode())
     codebook = Codebook({"age": (0, 1), "y": [0, 1], "p*": (0, 1)})
     read_frame(CsvFile(str(folder / "t.csv")), codebook, "y")
-
-
-def read_parquet(text, folder):
-    columns = {name: pyarrow.array(["1"] * 4) for name in dict.fromkeys(["y", *text.split(",")])}
-    pyarrow.parquet.write_table(pyarrow.table(columns), folder / "t.parquet")
-    entries = dict.fromkeys(columns, entry_of({"type": "duration", "range": [0, 1], "unit": "days"}, ""))
-    ParquetFile(str(folder / "t.parquet")).read(entries)
 
 
 def read_sketch(text, folder):
@@ -98,23 +88,6 @@ def test_whatever_is_repeated_in_a_file_takes_time_in_proportion(read, n_drawn, 
         begin, piece = rng.choice(begins), "".join(rng.choices(pieces, k=rng.randint(1, 4)))
         small, large = growth(read, begin, piece, tmp_path)
         assert large <= GROWTH * small + NOISE, (begin, piece)
-
-
-@each(
-    "read, begin, piece",
-    [
-        (read_codebook, "version = 1\n[columns]\n", 'a{i} = "range"\n'),
-        (read_codebook, "version = 1\n", ".a"),
-        (read_csv, "y", ",Agee{i}"),
-        (read_csv, "y,age", ",a{i}"),
-        (read_csv, "y,age\n", "1,1\n"),
-        (read_csv, "y,", "a"),
-        (read_parquet, "y", ",a{i}"),
-    ],
-)
-def test_the_time_of_what_is_likely_to_be_sent_grows_in_proportion(read, begin, piece, tmp_path_factory):
-    small, large = growth(read, begin, piece, tmp_path_factory.mktemp("file"))
-    assert large <= GROWTH * small + NOISE
 
 
 def test_no_more_of_the_first_line_is_read_than_names_may_take(tmp_path):

@@ -131,7 +131,7 @@ def run_in_shell(code, capsys):
     return printed.err.replace("[y/N] ", "[y/N] y\n") + printed.out
 
 
-LONG = ("choose/pictures.md", "choose/searches.md")
+LONG = ("choose/causal.md", "choose/pictures.md", "choose/searches.md")
 
 
 @pytest.mark.parametrize(
