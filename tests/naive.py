@@ -206,25 +206,20 @@ def naive_mic_e(x, y, *, B, c):
 
 def naive_mic_e_of_ranks(y_ranks, B, c):
     """MICe whose fixed and master partitions are equipartitions by rank; the records in ascending order of x."""
-    x_ranks = list(range(len(y_ranks)))
-    best = 0.0
-    for free, fixed in ((x_ranks, y_ranks), (y_ranks, x_ranks)):
-        for n_fixed in range(2, math.floor(B / 2) + 1):
-            columns = naive_equipartition(fixed, n_fixed)
-            rows = naive_equipartition(free, max(2, math.floor(c * math.floor(B / n_fixed))))
-            counts = naive_counts(rows, max(rows) + 1, columns, max(columns) + 1)
-            for k in range(2, min(n_fixed, math.floor(B / n_fixed)) + 1):
-                best = max(best, naive_entry(counts, k))
-    return best
+
+    def master(ranks, columns, size):
+        return naive_equipartition(ranks, size)
+
+    return max(naive_equicharacteristic_matrix(list(range(len(y_ranks))), y_ranks, B=B, c=c, master=master).values())
 
 
-def naive_equicharacteristic_matrix(x, y, *, B, c):
+def naive_equicharacteristic_matrix(x, y, *, B, c, master=None):
     """A dict: entry (k, l) for k parts of x and l parts of y."""
-    entries = {}
+    entries, master = {}, master or naive_master
     for free, fixed, x_is_free in ((x, y, True), (y, x, False)):
         for n_fixed in range(2, math.floor(B / 2) + 1):
             columns = naive_equipartition(fixed, n_fixed)
-            rows = naive_master(free, columns, max(2, math.floor(c * math.floor(B / n_fixed))))
+            rows = master(free, columns, max(2, math.floor(c * math.floor(B / n_fixed))))
             counts = naive_counts(rows, max(rows) + 1, columns, max(columns) + 1)
             for k in range(2, min(n_fixed, math.floor(B / n_fixed)) + 1):
                 where = (k, n_fixed) if x_is_free else (n_fixed, k)

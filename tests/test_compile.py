@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.processes import PACKAGE, run
+from tests.processes import run
 
 IMPORTS = """
 import numpy as np
@@ -73,9 +73,3 @@ def test_compiling_fails_if_the_named_folder_cannot_be_written(installed, tmp_pa
     (tmp_path / "file").touch()
     named = str(tmp_path / "file" / "cache")  # numba would use another folder
     assert named in run(None, installed, "-m", "skdpmic.compile", fails=True, NUMBA_CACHE_DIR=named).stderr
-
-
-@pytest.mark.slow
-def test_compiling_fails_if_nothing_is_compiled():
-    done = run(None, PACKAGE.parent, "-m", "skdpmic.compile", fails=True, NUMBA_DISABLE_JIT="1")
-    assert "NUMBA_DISABLE_JIT" in done.stderr

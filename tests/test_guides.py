@@ -44,8 +44,6 @@ PRIVATE_CALL = re.compile(
     r"\.fit\(|\.fit_transform\(|\.publish\(|\.fit_sketch\(|_laplace\(|private_bounds\(|skdpmic (?:select|summary)"
 )
 
-# Their code is compared, line by line, with that of the README or of the package.
-WIDER = {"index.md", "architecture.md"}
 NOT_COVERED = "understand/guarantee.md#what-the-guarantee-does-not-cover)"
 
 
@@ -148,15 +146,6 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys
     monkeypatch.chdir(tmp_path)
     run(page, capsys)
     assert all(name.endswith((".db", *FILES_LEFT.get(page, ()))) for name in os.listdir())  # ledgers
-
-
-@each("page", [str(page) for page in SOURCES if str(page) not in WIDER and page.parts[0] != "reference"])
-def test_code_and_its_output_fit_80_columns(page):
-    wide, is_code = [], False
-    for line in text_of(page).splitlines():
-        is_code ^= line.startswith("```") and not line.startswith("```{")
-        wide += [line] * (is_code and not line.startswith("```") and len(line) > 80)
-    assert wide == []
 
 
 @each("page", PAGES)

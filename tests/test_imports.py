@@ -83,13 +83,3 @@ def test_a_name_imports_only_what_it_needs():
 def test_a_star_import_brings_all_names(package):
     code = f"before = set(dir()) | {{'before'}}\nfrom {package.__name__} import *\nprint(*sorted(set(dir()) - before))"
     assert in_new_process(code).split() == package.__all__
-
-
-@pytest.mark.slow
-def test_an_estimator_pickled_by_another_process_is_read():
-    dumped = in_new_process(
-        "import pickle, sys\nfrom skdpmic import DPMICSelector\n"
-        "sys.stdout.write(pickle.dumps(DPMICSelector(k=3), 0).decode('latin-1'))"
-    )
-    code = f"import pickle\nprint(pickle.loads({dumped!r}.encode('latin-1')).k)"
-    assert in_new_process(code) == "3\n"

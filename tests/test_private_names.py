@@ -5,7 +5,6 @@ import importlib
 import inspect
 from functools import cache
 
-import numba
 import pytest
 
 from tests.test_layout import MODULES, tree_of
@@ -126,13 +125,3 @@ def test_no_private_name_of_another_package_is_overridden_unless_it_is_documente
         f"{sorted(found)}: give what is ours another name; if the other package calls it and documents that, add it to "
         "OVERRIDDEN with the reason, and remove what is not defined."
     )
-
-
-def test_versions_of_numba_that_compare_file_times_are_still_supported():
-    oldest = (MODULES["skdpmic"].parents[1] / ".ci" / "oldest.txt").read_text(encoding="utf-8")
-    (version,) = (line.removeprefix("numba==") for line in oldest.splitlines() if line.startswith("numba=="))
-    assert tuple(map(int, version.split(".")[:2])) < (0, 68), (
-        "numba 0.68 and later compare contents of files: remove _COMPARES_TIMES from skdpmic/_utils/jit.py, and the "
-        "three names of numba from ATTRIBUTES"
-    )
-    assert numba.version_info.short >= (0, 58)

@@ -1,6 +1,5 @@
 """What users learn about a release from missing attributes, warnings and the repr."""
 
-import warnings
 from functools import partial
 
 import numpy as np
@@ -48,12 +47,3 @@ def test_a_delta_that_covers_a_whole_person_gives_a_warning(delta, warned, kind)
         return
     with pytest.warns(UserWarning, match=r"delta=0.021 is above 1 / n = 0.02 for n = 50"):
         selector.fit(X, Y)
-
-
-def test_arrays_are_shortened_in_a_repr():
-    scorer = DPMICScorer(bounds=(np.zeros(300), np.ones(300)))
-    assert len(repr(scorer)) < 200
-    assert "..." in repr(scorer)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert repr(DPMICScorer(bounds=(0, 1))) == "DPMICScorer(bounds=(0, 1))"
