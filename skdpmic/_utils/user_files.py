@@ -73,17 +73,15 @@ class Draft:
         Path of the file to write; a symbolic link is followed.
     is_private : bool, default=False
         As in :func:`write_whole`.
-    room : int, default=0
-        Number of bytes to reserve on the disk.
     """
 
-    def __init__(self, path, is_private=False, room=0):
+    def __init__(self, path, is_private=False):
         self.path = os.fsdecode(path)
         self.target, mode = _place(self.path)
         self._mode = 0o600 if is_private else mode
         self._draft = os.path.join(os.path.dirname(self.target), f".skdpmic-{secrets.token_hex(8)}")
         try:
-            self._write("xb", secrets.token_bytes(room))  # some file systems store zeros as nothing
+            self._write("xb", b"")
         except BaseException:
             self.discard()
             raise

@@ -19,7 +19,6 @@ from skdpmic.command_line.outputs import (
     picture,
     print_json,
     spent_in_words,
-    verbosity,
 )
 from skdpmic.planning.plan import plan_release
 from skdpmic.planning.rows import ReleasePlan
@@ -80,7 +79,7 @@ def summary(arguments, run):
     ask(arguments, account, f"A private summary of {counted(records['X'].num_columns, 'column')} of {size}.")
     budget = {"epsilon": arguments.epsilon, "delta": arguments.delta, "ledger": account}
     with contextlib.redirect_stdout(sys.stderr):  # of progress
-        released = private_summary(frame, codebook, verbose=verbosity(arguments, records["X"]), **budget)
+        released = private_summary(frame, codebook, verbose=int(arguments.verbose), **budget)
     if arguments.json:
         print_json(_fields_of_summary(released, account))
     else:
@@ -161,7 +160,7 @@ def select(arguments, run):
     records = codebook.records(read_frame(open_data(arguments), codebook, *choice), *choice)
     names = records["X"].column_names
     selector = _selector(arguments, codebook.target(arguments.target, names))
-    selector.set_params(ledger=account, verbose=verbosity(arguments, records["X"]))
+    selector.set_params(ledger=account, verbose=int(arguments.verbose))
     n_samples, size = size_in_words(records, codebook)
     ask(arguments, account, *_beforehand(selector, n_samples, size, len(names)))
     with contextlib.redirect_stdout(sys.stderr):  # of progress

@@ -28,7 +28,7 @@ _TEXT = (".csv", ".tsv", ".txt")
 
 def open_data(arguments):
     """The file of a command, with `names` of columns, an `outline` of names and types, and `read`."""
-    check_regular(arguments.data, "DATA")  # which is read more than once
+    check_regular(arguments.data)  # which is read more than once
     kind = Path(arguments.data.lower().removesuffix(".gz")).suffix
     if kind in _TEXT:
         delimiter = arguments.delimiter or ("\t" if kind == ".tsv" else ",")
@@ -36,7 +36,7 @@ def open_data(arguments):
     if arguments.data.lower().endswith(".parquet"):
         return ParquetFile(arguments.data)
     raise ValueError(
-        f"DATA must be a .csv, .tsv, .txt (each also .gz) or .parquet file, got {arguments.data!r}: save a table of "
+        f"{arguments.data!r} must be a .csv, .tsv, .txt (each also .gz) or .parquet file, got another: save a table of "
         "another kind as one of these first."
     )
 
@@ -131,9 +131,6 @@ class ParquetFile:
     def read(self, entries):
         """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
         names = [name for name in self.names if name in entries]
-        for name in names:
-            if entries[name] is not None:
-                _check_type(self.outline.field(name).type, entries[name], f"column {quoted(name)} of {self.name}")
         table = read_by_engine(self.name, self._file.read, columns=names)
         return pyarrow.table([self._described(table.column(name), entries[name], name) for name in names], names)
 
@@ -150,25 +147,6 @@ class ParquetFile:
         return _in_unit(column, entry, where) if is_duration and _is_numeric(column.type) else column
 
 
-_READ_AS = {  # types that are read as what a codebook says; text is read as in a CSV
-    "text": ("text",),
-    "dates": ("dates", "text"),
-    "durations": ("durations", "numbers", "text"),
-    "numbers": ("numbers", "booleans", "text"),
-}
-
-
-def _check_type(kind, entry, where):
-    """Raise if a column's declared type contradicts the codebook."""
-    wanted = "text" if entry.has_text_labels else {DATE: "dates", DURATION: "durations"}.get(entry.kind, "numbers")
-    got = next((words for words, is_kind in _KINDS.items() if is_kind(kind)), None)
-    if got is not None and got not in _READ_AS[wanted]:
-        raise ValueError(
-            f"{where} must hold {wanted}, as the codebook says, got {got}: correct its type in the codebook, or the "
-            "file."
-        )
-
-
 def _is_text(kind):
     """Whether an Arrow type holds text, perhaps as a dictionary."""
     kind = kind.value_type if types.is_dictionary(kind) else kind
@@ -177,15 +155,6 @@ def _is_text(kind):
 
 def _is_numeric(kind):
     return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-
-
-_KINDS = {
-    "text": _is_text,
-    "booleans": types.is_boolean,
-    "numbers": _is_numeric,
-    "dates": lambda kind: types.is_timestamp(kind) or types.is_date(kind),
-    "durations": types.is_duration,
-}
 
 
 # --- Values as text --------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import contextlib
 import csv
 import io
 import math
+import os
 import re
 import signal
 import sys
@@ -32,7 +33,8 @@ _IN_PYTHON = {  # how errors of the package name what is an option, a file or th
     r"^(k|epsilon|delta|statistic|keep|features|error) must ": r"--\1 must ",
     r"^n_samples must ": "--n-samples must ",
     r"^(y|classes|target_bounds) must ": "--target must ",
-    r"^(frame|X) must ": "DATA must ",
+    r"^(frame|X) must ": "{data} must ",
+    r"must match bounds and categories(, got .*? must be \w+)\..*": r"must match the codebook\1: correct one of them.",
     r"\bin classes\b": "in the codebook",
     r" or 'all'(?=, got )| For the order of all, pass k='all'\.|n_features=(?=\d)": "",
 }
@@ -99,7 +101,7 @@ def _executed(arguments, run, printed):
         if number is not None or isinstance(error, KeyboardInterrupt):  # a library may turn it into another error
             status, message = SIGNALLED + (number or signal.SIGINT), "interrupted."
         else:
-            status, message = UNWRITTEN if is_paid else INVALID, _in_words_of_options(_without_data(error))
+            status, message = UNWRITTEN if is_paid else INVALID, _in_words_of_options(_without_data(error), arguments)
         return status, f"{message} The cost was charged before." if is_paid else message
 
 
@@ -124,9 +126,10 @@ def _without_data(error):
     return f"failed with {kind.__name__}. Its message is not shown, because it may quote values."
 
 
-def _in_words_of_options(message):
+def _in_words_of_options(message, arguments):
+    data = os.path.basename(getattr(arguments, "data", "DATA"))
     for in_python, here in _IN_PYTHON.items():
-        message = re.sub(in_python, here, message)
+        message = re.sub(in_python, lambda found, here=here: found.expand(here).replace("{data}", data), message)
     return message
 
 
@@ -199,23 +202,14 @@ def parse_options(argv):
         parser.print_help()
         raise SystemExit(USAGE)
     arguments = parser.parse_args(argv)
-    wrong = {"plan": _wrong_in_plan, "ledger": _wrong_in_ledger}.get(arguments.command, lambda arguments: None)(
-        arguments
-    )
-    if wrong is not None:
-        commands.choices[arguments.command].error(wrong)
+    fail = commands.choices[arguments.command].error
+    if arguments.command == "plan" and (arguments.epsilon is None) == (arguments.error is None):
+        fail("pass either --epsilon or --error")
+    if arguments.command == "ledger":
+        has_limits = arguments.delta or arguments.max_rows_per_person is not None
+        if arguments.create != (arguments.epsilon is not None) or (has_limits and not arguments.create):
+            fail("--create requires --epsilon, and limits are allowed with --create only")
     return arguments
-
-
-def _wrong_in_plan(arguments):
-    return "pass either --epsilon or --error" if (arguments.epsilon is None) == (arguments.error is None) else None
-
-
-def _wrong_in_ledger(arguments):
-    has_limits = arguments.delta or arguments.max_rows_per_person is not None
-    if arguments.create != (arguments.epsilon is not None) or (has_limits and not arguments.create):
-        return "--create requires --epsilon, and limits are allowed with --create only"
-    return None
 
 
 # --- Values of options ------------------------------------------------------------------------------------------------
@@ -266,7 +260,7 @@ _PICTURE = "plot the result to a .png, .svg or .pdf file"
 _OPTIONS = {  # as argparse takes them
     "data": _value("DATA", _TABLE),
     "file": _value("FILE", "the ledger"),
-    "--codebook": _value("FILE", "the codebook, which template begins", type=_ending_in(".toml")),
+    "--codebook": _value("FILE", "the codebook: template writes one to fill in", type=_ending_in(".toml")),
     "--target": _value("COLUMN", "column to predict"),
     "--k": _value("K", "number of columns to choose", type=int),
     "--n-samples": _value("N", "number of records (or people)", type=int),

@@ -21,7 +21,6 @@ from skdpmic.budget.ledger_entry import PERSON, per
 
 _READ, _WRITTEN = ("data", "codebook", "ledger", "file"), ("output", "card", "picture")
 _OF_A_LEDGER = ("", "-journal", "-wal", "-shm")  # endings of its files, which SQLite writes
-_RESERVED_BYTES = 2**18  # more than most cards and pictures have
 
 
 class UnwrittenError(Exception):
@@ -29,7 +28,7 @@ class UnwrittenError(Exception):
 
 
 class Outputs(contextlib.ExitStack):
-    """The files named by the options of a command, each with disk space; unwritten ones leave nothing behind.
+    """The files named by the options of a command, found to be writable first; unwritten ones leave nothing behind.
 
     Parameters
     ----------
@@ -54,12 +53,10 @@ class Outputs(contextlib.ExitStack):
         """Begin all files, before anything is charged; an error if any cannot be written."""
         for name, path in self._paths.items():
             self._refuse_existing(path)
-            draft = self.enter_context(Draft(path, room=_RESERVED_BYTES))
+            draft = self.enter_context(Draft(path))
             for other in [*self._read, *(draft.target for draft in self._drafts.values())]:
-                if os.path.realpath(other) == draft.target or _are_same(other, draft.target):
+                if os.path.realpath(other) == draft.target:
                     raise ValueError(f"{path!r} must be a file of its own, got one that is also another argument.")
-            if _is_stdout(draft.target):
-                raise ValueError(f"{path!r} must be a file of its own, got the one to which output is redirected.")
             self._drafts[name] = draft
         if "picture" in self._paths:
             _check_plotting()
@@ -92,16 +89,6 @@ class Outputs(contextlib.ExitStack):
     def _refuse_existing(self, path):
         if self._is_new and os.path.lexists(path):
             raise FileExistsError(f"{path!r} already exists, and is not overwritten.")
-
-
-def _are_same(path, other):
-    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
-
-
-def _is_stdout(path):
-    with contextlib.suppress(*STREAM_ERRORS):
-        return os.path.samestat(os.fstat(sys.stdout.fileno()), os.stat(path))
-    return False
 
 
 # --- Pictures ---------------------------------------------------------------------------------------------------------
@@ -172,14 +159,6 @@ class UnfailingStream:
     def isatty(self):
         """Whether a person reads it."""
         return self._stream is not None and self._stream.isatty()
-
-
-_MANY_VALUES = 10_000_000  # that take a few seconds
-
-
-def verbosity(arguments, X):
-    """Whether to print progress: if that is asked for, or if somebody waits for a long table."""
-    return int(arguments.verbose or (sys.stderr.isatty() and X.num_rows * X.num_columns >= _MANY_VALUES))
 
 
 def write_all_letters():

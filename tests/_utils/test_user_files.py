@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from skdpmic import Codebook
-from skdpmic._utils.user_files import Draft, check_regular, content_of, levels, read_json, write_whole
+from skdpmic._utils.user_files import check_regular, content_of, levels, read_json, write_whole
 from skdpmic.command_line.main import main
 from skdpmic.counting import RangeGridSketch
 from tests.folding import each
@@ -127,18 +127,6 @@ def test_concurrent_readers_see_the_old_content_or_the_new(tmp_path):
     while not done.is_set():
         assert path.read_bytes() in contents
     thread.join()
-
-
-def test_a_draft_reserves_space_and_leaves_nothing_behind(tmp_path):
-    draft = Draft(tmp_path / "file", room=1000)
-    (name,) = os.listdir(tmp_path)
-    assert (tmp_path / name).stat().st_size == 1000
-    draft.discard()
-    assert os.listdir(tmp_path) == []
-    with Draft(tmp_path / "file", room=1000) as draft:
-        draft.finish(b"abc")
-    assert (tmp_path / "file").read_bytes() == b"abc"
-    assert os.listdir(tmp_path) == ["file"]
 
 
 @POSIX

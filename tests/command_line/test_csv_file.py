@@ -74,12 +74,6 @@ def test_every_record_is_read_as_if_it_were_alone(tmp_path):
     assert dict(zip(whole.schema.names, whole.schema.types, strict=True)) == TYPES
 
 
-def test_types_do_not_depend_on_the_values_in_a_file(tmp_path):
-    for records in ([], [[""] * len(ENTRIES)]):
-        table = read(tmp_path / "t.csv", records)
-        assert (table.num_rows, dict(zip(table.schema.names, table.schema.types, strict=True))) == (len(records), TYPES)
-
-
 def test_each_spelling_is_read_as_its_value(tmp_path):
     records = [
         ["2.5", "2020-01-01T10:30:00.5+02:00", "1.5", "NA", "2.0", "Yes", "001"],

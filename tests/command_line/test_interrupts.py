@@ -71,18 +71,6 @@ def test_before_the_charge_a_command_ends_at_once_and_leaves_nothing(number, sta
     assert sorted(os.listdir()) == files
 
 
-def test_an_interruption_that_a_library_turns_into_another_error_still_counts(folder, capsys, monkeypatch):
-    def interrupted(*arguments, **options):
-        try:
-            send(signal.SIGINT)
-        except KeyboardInterrupt:
-            raise RuntimeError("8675309") from None
-
-    monkeypatch.setattr(commands, "read_frame", interrupted)
-    assert main([*SELECT, *PAID]) == 130
-    assert capsys.readouterr() == ("", "skdpmic select: interrupted.\n")
-
-
 def test_an_interruption_that_a_library_ignores_still_prevents_the_charge(folder, capsys, monkeypatch):
     def ignored():
         with contextlib.suppress(KeyboardInterrupt):
@@ -115,11 +103,6 @@ def test_a_second_interruption_ends_a_paid_command_and_mentions_the_charge(folde
     assert (out, err.splitlines()[-1]) == ("", "skdpmic select: interrupted. The cost was charged before.")
     assert spent() == 0.5
     assert not (folder / "names.txt").exists()
-
-
-def test_after_a_refused_charge_commands_can_be_interrupted_again(folder, capsys):
-    assert main([*SELECT, *PAID, "--epsilon", "3"]) == 3
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.slow

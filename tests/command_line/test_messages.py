@@ -42,7 +42,7 @@ def refused(capsys, *options):
 FILES = {
     "no_target.csv": (
         lambda t: re.sub(r",[^,\n]*$", "", t, flags=re.M),
-        "must have all columns of the codebook",
+        "no_target.csv must have all columns of the codebook",
         "['stay']",
     ),
     "other_case.csv": (lambda t: t.replace("stay", "Stay", 1), "got none named", "Did you mean 'Stay' for 'stay'?"),
@@ -179,17 +179,19 @@ def test_text_in_a_parquet_file_is_read_as_in_a_csv_file(folder, capsys):
 @each(
     "name, values, message",
     [
-        ("ward", [1, 2, 3, 4], "must hold text, as the codebook says, got numbers: correct its type"),
-        ("age", pandas.date_range("2020-01-01", periods=4), "must hold numbers, as the codebook says, got dates"),
-        ("admitted", [1, 2, 3, 4], "must hold dates, as the codebook says, got numbers"),
-        ("wait", [True, False, True, True], "must hold durations, as the codebook says, got booleans"),
+        ("ward", [1, 2, 3, 4], "got numbers in ['ward'], which must be text"),
+        ("age", pandas.date_range("2020-01-01", periods=4), "got dates in ['age'], which must be numbers"),
+        ("admitted", [1, 2, 3, 4], "got numbers in ['admitted'], which must be dates"),
+        ("wait", [True, False, True, True], "got numbers in ['wait'], which must be durations"),
     ],
 )
 def test_a_type_that_contradicts_the_codebook_is_refused_with_a_remedy(name, values, message, folder, capsys):
     frame = people(4, gaps=False)
     frame = frame.assign(wait=frame["wait"] / pandas.Timedelta(hours=1)).assign(**{name: values})
     pyarrow.parquet.write_table(pyarrow.Table.from_pandas(frame), "other.parquet")
-    assert f"column '{name}' of other.parquet {message}" in refused(capsys, "select", "other.parquet", *SELECT)
+    assert f"other.parquet must match the codebook, {message}: correct" in refused(
+        capsys, "select", "other.parquet", *SELECT
+    )
 
 
 @each("k", [0, -1, 7, 99])
