@@ -2,9 +2,12 @@
 
 import contextlib
 import json
+import math
 import os
 import secrets
 import stat
+
+import numpy as np
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -144,6 +147,17 @@ def _place(path):
     if not os.access(target, os.W_OK):
         raise PermissionError(f"{path!r} must be a file that may be written, got one that is read-only.")
     return target, stat.S_IMODE(mode)
+
+
+def plain(value):
+    """A value for JSON, with plain numbers, and null for NaN and infinity."""
+    if isinstance(value, dict):
+        return {name: plain(of_name) for name, of_name in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 MOST_LEVELS = 32

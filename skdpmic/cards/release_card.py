@@ -12,7 +12,7 @@ from skdpmic import __version__
 from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_labels, check_published
 from skdpmic._utils.summaries import NOT_COVERED, broken_by, table_as_html
 from skdpmic._utils.texts import budget, budget_left, escaped, html_facts, html_rows, in_html, wrapped
-from skdpmic._utils.user_files import write_whole
+from skdpmic._utils.user_files import plain, write_whole
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import PERSON, PLURAL, per
 from skdpmic.models.evaluation_result import PrivateEvaluation
@@ -193,7 +193,7 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
             "facts": [{"name": name, "text": text} for name, text in facts],
             "table": shown.table(),
         },
-        "guarantees": [_guarantee(entry) for entry in shown.entries],
+        "guarantees": [plain(_guarantee(entry)) for entry in shown.entries],  # null for infinity: see why_broken
         "public": _public(unit, shown.entries[0].n, account),
         "not_covered": [*_NOT_COVERED, *([_REPORTS] if len(shown.entries) == 2 else [])],
         "ledger": account,
@@ -202,18 +202,10 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
 
 
 def _guarantee(entry):
+    names = ("model", "epsilon", "delta", "epsilon_of_target", "unit", "n", "rows_per_person")
     changed = "one record is replaced" if entry.covers is None else f"{entry.covers} of one record may change"
-    return {
-        "of": entry.covers,
-        "model": entry.model,
-        "epsilon": _finite(entry.epsilon),
-        "delta": float(entry.delta),
-        "epsilon_of_target": None if entry.epsilon_of_target is None else _finite(entry.epsilon_of_target),
-        "unit": entry.unit,
-        "n": None if entry.n is None else int(entry.n),
-        "rows_per_person": None if entry.rows_per_person is None else int(entry.rows_per_person),
-        "neighbours": "all records of one person are replaced" if entry.unit == PERSON else changed,
-    }
+    neighbours = "all records of one person are replaced" if entry.unit == PERSON else changed
+    return {"of": entry.covers} | {name: getattr(entry, name) for name in names} | {"neighbours": neighbours}
 
 
 def _public(unit, n, account):
@@ -234,11 +226,6 @@ def _ledger_fields(ledger, by, unit):
             f"ledger must be the one that was charged for the release, got one without an entry of {by} per {unit}."
         )
     return ledger.limits.standing(entries) | {"entries": [entry._asdict() for entry in entries]}
-
-
-def _finite(epsilon):
-    """The number for JSON, which has no infinity: null, which why_broken explains."""
-    return None if epsilon == math.inf else float(epsilon)
 
 
 # --- The paragraph ---------------------------------------------------------------------------------------------------
@@ -309,14 +296,14 @@ CHARGES = ("time (UTC)", "cost", "what", "purpose")  # titles of a table
 def ledger_in_words(ledger):
     """The limit of a ledger, and what is spent and remains: names and their texts."""
     unit, most, left = per(ledger["unit"]), ledger["max_rows_per_person"], ledger["remaining"]
-    rows = (
-        {} if most is None else {"Records per person": f"at most {most:,}, for each of which a cost per record counts"}
-    )
-    return {
+    facts = {
         "Limit": _cost(ledger["limit"]) + unit,
         "Spent": _cost(ledger["spent"]) + unit,
         "Remaining": budget_left(left["epsilon"], left["delta"]) + unit,
-    } | rows
+    }
+    if most is not None:
+        facts["Records per person"] = f"at most {most:,}, for each of which a cost per record counts"
+    return facts
 
 
 def charges_in_words(entries):
@@ -331,7 +318,7 @@ def charges_in_words(entries):
 
 
 _STYLE = (files("skdpmic.cards") / "cards.css").read_text(encoding="utf-8")
-_MOST_ENTRIES = 20
+_MOST_ENTRIES, _BUDGET = 20, "The budget of the table"
 _TITLES = {  # of fields of a guarantee
     "model": "Model",
     "unit": "Unit of protection",
@@ -354,18 +341,17 @@ def page(fields):
 def fragment(fields):
     """A fragment for another page."""
     published, package = fields["published"], fields["package"]
-    facts = {"What": published["what"], "By": f"{fields['by']}, {package['name']} {package['version']}"}
+    facts = [("What", published["what"]), ("By", f"{fields['by']}, {package['name']} {package['version']}")]
+    facts += [(fact["name"], fact["text"]) for fact in published["facts"]]
+    limits = [("Public", "; ".join(fields["public"])), ("Not covered", "; ".join(fields["not_covered"]))]
     parts = [
         "<h1>Privacy card</h1>",
         *(f'<p class="broken">No privacy: {in_html(why)}.</p>' for why in fields["why_broken"]),
         f"<p>{in_html(fields['statement'])}</p>",
-        _section(
-            "What was published", [*facts.items(), *((fact["name"], fact["text"]) for fact in published["facts"])]
-        ),
+        _section("What was published", facts),
         "" if published["table"] is None else table_as_html(**published["table"]),
         *map(_guarantee_in_html, fields["guarantees"]),
-        _list("What is public", fields["public"]),
-        _list("What the guarantee does not cover", fields["not_covered"]),
+        _section("What is public, and what the guarantee does not cover", limits),
         _ledger_in_html(fields["ledger"]),
     ]
     return f'<div class="skdpmic-card"><style>\n{_STYLE}</style>\n' + "\n".join(filter(None, parts)) + "\n</div>"
@@ -373,28 +359,22 @@ def fragment(fields):
 
 def _guarantee_in_html(guarantee):
     of, target = "" if guarantee["of"] is None else f" of {guarantee['of']}", guarantee["epsilon_of_target"]
-    facts = {"Budget": _cost(guarantee)}
-    if target is not None:
-        facts["Part for the target"] = _cost({"epsilon": target, "delta": 0})
-    stated = {title: guarantee[name] for name, title in _TITLES.items() if guarantee[name] is not None}
-    facts |= {title: f"{value:,}" if isinstance(value, int) else value for title, value in stated.items()}
-    return _section(f"The guarantee{of}", facts.items())
+    facts = [("Budget", _cost(guarantee))]
+    facts += [] if target is None else [("Part for the target", budget(target))]
+    stated = [(title, guarantee[name]) for name, title in _TITLES.items() if guarantee[name] is not None]
+    facts += [(title, f"{value:,}" if isinstance(value, int) else value) for title, value in stated]
+    return _section(f"The guarantee{of}", facts)
 
 
 def _ledger_in_html(ledger):
-    title = "The budget of the table"
     if ledger is None:
-        return _list(title, ["No ledger was given, so other spending is unknown."])
+        return _section(_BUDGET, [("Ledger", "none was given, so other spending is unknown")])
     facts = ledger_in_words(ledger) | {"Composition": ledger["composition"]}
     charges = html_rows(CHARGES, charges_in_words(ledger["entries"][-_MOST_ENTRIES:]))
     n_earlier = len(ledger["entries"]) - _MOST_ENTRIES
     earlier = f"<p>after {n_earlier:,} earlier charges</p>" if n_earlier > 0 else ""
-    return _section(title, facts.items()) + charges + earlier
+    return _section(_BUDGET, facts.items()) + charges + earlier
 
 
 def _section(title, facts):
     return f"<h2>{in_html(title)}</h2>{html_facts(facts)}"
-
-
-def _list(title, items):
-    return f"<h2>{in_html(title)}</h2><ul>{''.join(f'<li>{in_html(item)}</li>' for item in items)}</ul>"

@@ -4,17 +4,14 @@ import contextlib
 import importlib.util
 import io
 import json
-import math
 import os
 import signal
 import sys
 import threading
 from pathlib import Path
 
-import numpy as np
-
 from skdpmic._utils.texts import budget, budget_left, escaped, wrapped
-from skdpmic._utils.user_files import Draft, check_regular
+from skdpmic._utils.user_files import Draft, check_regular, plain
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
 from skdpmic.budget.ledger_entry import PERSON, per
@@ -120,17 +117,7 @@ def picture(arguments, draw):
 
 def print_json(fields):
     """Print one JSON object with plain numbers, and null for absent ones."""
-    print(json.dumps(_plain(fields), indent=2, allow_nan=False))
-
-
-def _plain(value):
-    if isinstance(value, dict):
-        return {name: _plain(of_name) for name, of_name in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(one) for one in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    print(json.dumps(plain(fields), indent=2, allow_nan=False))
 
 
 STREAM_ERRORS = (AttributeError, OSError, ValueError)  # no stream, no reader, a full disk, or closed

@@ -129,7 +129,7 @@ def test_a_ledger_refuses_a_cost_that_does_not_fit(options, folder, capsys):
         ([*SELECT, "--picture", "none/gaps.png"], "there is no folder 'none'"),
         ([*SELECT, "--card", "none/card.html"], "there is no folder 'none'"),
         (["select", "none.csv", *SELECT[2:]], "none.csv"),
-        (["select", "codebook.toml", *SELECT[2:]], "'codebook.toml' must be a .csv, .tsv, .txt (each also .gz) or .parquet file"),
+        (["select", "codebook.toml", *SELECT[2:]], "'codebook.toml' must be a .csv, .tsv, .txt (each also .gz)"),
         ([*PLAN, "--epsilon", "1", "--n-samples", "3"], "--n-samples must be"),
         (["ledger", "none.db"], "there is no ledger"),
         (["ledger", "people.db", "--create", "--epsilon", "1"], "already exists"),
