@@ -55,7 +55,7 @@ def truth(distribution, relation, n_parts, n_target):
     if n_target is not None:
         y = np.clip(np.floor((y + 1) / 3 * n_target), 0, n_target - 1)
     columns, ones = (distance_correlation.Numbers(parts / n_parts), distance_correlation.Numbers(y)), np.ones(len(y))
-    distances = distance_correlation.between_centres(n_parts)
+    distances = distance_correlation.part_distances(n_parts, n_parts)
     covariance = distance_correlation.distance_covariance(parts, columns[1], ones, distances).value
     own, spread = (distance_correlation.distance_variance(column, ones).value for column in columns)
     return math.sqrt(covariance / math.sqrt(own * spread))

@@ -317,11 +317,6 @@ class CubeLaw:
     n_scores: int
     scale: float
 
-    @property
-    def kwds(self):
-        """The scale of one coordinate: its standard deviation."""
-        return {"scale": self.std()}
-
     def std(self):
         """Standard deviation: ``scale sqrt((n_scores + 1) (n_scores + 2) / 3)``."""
         return self.scale * math.sqrt((self.n_scores + 1) * (self.n_scores + 2) / 3)

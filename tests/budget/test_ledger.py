@@ -25,7 +25,7 @@ from skdpmic import (
 )
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy import mechanisms, top_k
-from skdpmic.privacy.composition import epsilon_of, rho_for
+from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.mic import noisy_tables as geometric
 from skdpmic.table.records import TableRecords
 from tests.budget.test_ledger_file import files_up_to
@@ -61,38 +61,14 @@ def test_a_refused_charge_changes_nothing_and_says_how_much_is_left(path):
     ledger.charge("third", 0.25)
 
 
-def test_costs_of_equal_epsilon_are_not_merged_if_delta_or_rho_differs(path, tmp_path):
-    basic = BudgetLedger(path, 1.0, 1e-6, composition="basic")
-    for delta in (1e-8, 3e-7, 0.0, 3e-7):
-        basic.charge("x", 0.125, delta)
-    assert basic.spent() == (0.5, 6.1e-7)
-    with pytest.raises(BudgetError):
-        basic.charge("x", 0.125, 4e-7)
-
-    zcdp = BudgetLedger(tmp_path / "zcdp.db", 1.0, 1e-6)
-    limit = rho_for(1.0, 1e-6)
-    for share in (0.125, 0.25, 0.125):
-        zcdp.charge("x", 0.125, 1e-7, rho=share * limit)
-    assert zcdp.spent() == (epsilon_of(0.5 * limit, 1e-6), 1e-6)
-    with pytest.raises(BudgetError):
-        zcdp.charge("x", 0.125, 1e-7, rho=0.625 * limit)
-    zcdp.charge("x", 0.125, 1e-7, rho=0.5 * limit)
-
-
 @pytest.mark.slow
 def test_limits_must_agree_with_an_existing_ledger(place):
     ledger = BudgetLedger(place, 1.0, 1e-6)
     assert BudgetLedger(place, 1, delta=1e-6, composition="zcdp") == ledger
-    for limits in (
-        {"epsilon": 2.0, "delta": 1e-6},
-        {"epsilon": 1.0},
-        {"epsilon": 1.0, "delta": 1e-6, "composition": "basic"},
-        {"epsilon": 1.0, "delta": 1e-6, "max_rows_per_person": 1},
-    ):
+    for change in ({"epsilon": 2.0}, {"delta": 0.0}, {"composition": "basic"}, {"max_rows_per_person": 1}):
         with pytest.raises(ValueError, match=r"\(1.0, 1e-06, 'zcdp', None\), got .*BudgetLedger.open"):
-            BudgetLedger(place, **limits)
-    opened = BudgetLedger.open(place)
-    assert vars(opened) == vars(ledger)
+            BudgetLedger(place, **{"epsilon": 1.0, "delta": 1e-6} | change)
+    assert (BudgetLedger.open(place), BudgetLedger.open(place).limits) == (ledger, ledger.limits)
 
 
 LIMITS = (
@@ -245,8 +221,6 @@ def test_gaussian_noise_is_charged_by_its_rho(path, monkeypatch):
             scorer.fit(*uniform())
     assert len(ledger.entries()) == n_fits
     assert ledger.spent()[0] <= 1.0
-    with pytest.raises(BudgetError):
-        DPMICScorer(epsilon=math.inf, delta=1e-6, mechanism="gaussian", ledger=ledger, **UNIT).fit(*uniform())
 
 
 @pytest.mark.parametrize("k, name, delta", [(1, "one-shot", 0.0), (60, "exponential", 1e-6)])

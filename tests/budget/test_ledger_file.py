@@ -376,22 +376,6 @@ def test_a_folder_with_two_names_does_not_make_a_journal_of_another_process_an_e
 # --- Creation -----------------------------------------------------------------------------------------------------
 
 
-def test_a_ledger_can_be_opened_before_its_draft_name_is_removed(path, monkeypatch):
-    link, opened = os.link, []
-
-    def link_and_open(draft, path):
-        link(draft, path)
-        assert os.stat(path).st_nlink == 2
-        opened.append(BudgetLedger(path, 1.0))
-        opened[0].charge("early", 0.25)
-
-    monkeypatch.setattr(os, "link", link_and_open)
-    ledger = BudgetLedger(path, 1.0)
-    assert opened == [ledger]
-    assert ledger.spent() == (0.25, 0.0)
-    assert os.listdir(path.parent) == [path.name]
-
-
 def test_a_process_killed_before_it_removes_the_draft_name_leaves_a_valid_ledger(path):
     BudgetLedger(path, 1.0)
     os.link(path, path.with_name(".ledger-of-the-dead"))

