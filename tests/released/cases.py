@@ -107,11 +107,8 @@ def plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
-RENAMED = {
-    "mechanism_": "support_mechanism_",
-    "null_scores_": "chance_scores_",
-    "untied_fraction_": "untied_shares_",
-}  # attributes, and their earlier names
+# Attributes, and their earlier names.
+RENAMED = {"mechanism_": "support_mechanism_", "null_scores_": "chance_scores_", "untied_fraction_": "untied_shares_"}
 
 
 def published_values(estimator, *more):
@@ -158,10 +155,6 @@ def names(table, correction="miller-madow", **parameters):
     make, public = TABLES[table]
     kind = NamesOfThePaper if correction is None else PrivateSelectKBest
     return published_values(kind(k=2, epsilon=2, **SEED, **public, **parameters).fit(*make()), "get_support")
-
-
-def without_bounds(public):
-    return {name: value for name, value in public.items() if name != "bounds"}
 
 
 CASES = {}
@@ -356,9 +349,9 @@ TWO_PARTY = itertools.product(("distance_correlation", "mtv_r", "mic_r"), (None,
 for statistic, epsilon, table in TWO_PARTY:
 
     def two_parties(statistic=statistic, epsilon=epsilon, table=table):
-        make, public = TABLES[table]
+        make, public = TABLES[table][0], {name: of for name, of in TABLES[table][1].items() if name != "bounds"}
         parts, released = reports()
-        scorer = TwoPartyScorer(statistic, epsilon=epsilon, **without_bounds(public), **SEED)
+        scorer = TwoPartyScorer(statistic, epsilon=epsilon, **public, **SEED)
         return published_values(scorer.fit(parts.to_arrow(released), make()[1]))
 
     case("two parties", statistic, str(epsilon), table)(two_parties)
