@@ -106,10 +106,3 @@ def test_the_noise_on_the_number_of_tied_pairs_is_accounted_for(monkeypatch):
         tests = CorrelationTests(exact + noise + noise.T, untied, scale, 10**9)
         squares.append(stats.norm.isf(tests.test(0, 1, (2,)).p_value / 2) ** 2)
     assert np.mean(squares) == pytest.approx(1, abs=0.25)  # 4 standard errors
-
-
-def test_a_copy_of_a_column_does_not_remove_the_edges_of_its_neighbours():
-    rng = np.random.default_rng(0)
-    X = common_causes(rng, N, 1)
-    tests = drawn(np.column_stack([X[:, :2], X[:, 0]]), 0.0, rng)  # column 2 is a copy of column 0
-    assert tests.test(0, 1, (2,)) == tests.test(1, 2, (0,)) == (1.0, 0.0)

@@ -36,10 +36,6 @@ def test_frequent_labels_keep_a_bin_and_rare_ones_join_the_most_frequent():
     assert parts_of_labels(np.array([50, 0, 300, 29, 31, -400]), 10.0).tolist() == [0, 1, 1, 1, 2, 1]
 
 
-def test_without_noise_a_label_with_five_records_keeps_its_bin():
-    assert parts_of_labels(np.array([4, 5, 0, 90]), 0.0).tolist() == [1, 0, 1, 1]
-
-
 def test_the_count_of_joined_labels_includes_their_noise():
     """Two of four labels; the counts sum to 12 less than the number of records, and half of these are added."""
     counts = np.array([20.0, 900.0, 80.0, 4.0])
@@ -47,11 +43,6 @@ def test_the_count_of_joined_labels_includes_their_noise():
     assert merged_labels([counts, counts], [parts, np.arange(4)], 1016, 10.0**2) == {0: (0, (30.0, 100.0), True)}
     assert merged_blanks(counts, parts).tolist() == [False, False, False, True]
     assert not merged_labels([counts], [np.array([2, 0, 1, 0])], 1016, 10.0**2)[0].has_public
-
-
-@pytest.mark.parametrize("counts", [[0, 0, 0], [-9, -3, -50], [2], [0, 1, 0]])
-def test_there_is_one_bin_if_noise_hides_all_labels(counts):
-    assert parts_of_labels(np.array(counts), 100.0).tolist() == [0] * len(counts)
 
 
 # --- Numbers ----------------------------------------------------------------------------------------------------------
@@ -117,13 +108,6 @@ def test_missing_values_have_their_own_bin_if_there_are_any_and_otherwise_share_
     parts = parts_of_cells(noisy, 20.0)
     sizes = records_of(parts[:-1], np.maximum(noisy[:-1], 0))
     assert parts[-1] == sizes.argmax()
-
-
-def test_more_noise_makes_fewer_bins_down_to_one():
-    counts = cells(values("normal"))
-    n_parts = [parts_of_cells(with_noise(counts, scale), scale).max() + 1 for scale in (20.0, 250.0, 1e5)]
-    assert n_parts == sorted(n_parts, reverse=True)
-    assert n_parts[0] > n_parts[1] > n_parts[2] == 1
 
 
 # --- Tables of counts against plain loops over records ----------------------------------------------------------------

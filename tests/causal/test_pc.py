@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.causal.graph_measures import cpdag_of
-from skdpmic.causal.pc import Outcome, find_graph, in_cycles, skeleton_of
+from skdpmic.causal.pc import Outcome, find_graph, skeleton_of
 from tests.causal.networks import NETWORKS
 from tests.causal.oracle import d_separation, random_dag
 from tests.folding import each
@@ -83,15 +83,6 @@ def test_the_result_does_not_depend_on_the_order_of_the_columns_whatever_the_p_v
             np.testing.assert_array_equal(getattr(here, name)[np.ix_(order, order)], getattr(there, name))
 
 
-def test_edges_without_a_p_value_above_alpha_remain_and_arrows_form_no_cycle():
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        found = found_by(erring(rng, 7, 16), 7, 0.6, 3)
-        np.testing.assert_array_equal(found.skeleton, (found.p_values <= 0.6) & ~np.eye(7, dtype=bool))
-        np.testing.assert_array_equal(skeleton_of(found.cpdag), found.skeleton)
-        assert not in_cycles(found.cpdag).any()
-
-
 def test_edges_are_removed_at_the_end_of_a_round():
     asked = []
 
@@ -103,24 +94,6 @@ def test_edges_are_removed_at_the_end_of_a_round():
     # The test of 0 and 2 given 1 is made, although 0 - 1 is removed in the same round.
     assert np.argwhere(np.triu(skeleton)).tolist() == [[1, 2]]
     assert len(asked) == len(set(asked)) == 6
-
-
-def test_no_test_conditions_on_more_than_max_order_columns():
-    for max_order in range(4):
-        sizes = []
-
-        def p_value(i, j, given, sizes=sizes):
-            sizes.append(len(given))
-            return 0.0 if (i, j) != (0, 4) else 1.0
-
-        found_by(p_value, 5, 0.05, max_order)
-        assert max(sizes) == max_order
-
-
-def test_two_columns_have_a_graph_with_or_without_an_edge():
-    for p, n_edges in ((0.0, 1), (1.0, 0)):
-        found = found_by(lambda i, j, given, p=p: p, 2, 0.05, 3)
-        assert found.skeleton.sum() == found.cpdag.sum() == 2 * n_edges
 
 
 def middle(nothing, one):

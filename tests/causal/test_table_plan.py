@@ -129,24 +129,3 @@ def test_numbers_are_planned_for_with_the_most_bins_that_they_can_have():
         for n_values in (8, 9, N_CELLS):
             parts = parts_of_cells(np.append(counts * (np.arange(N_CELLS) < n_values), 300.0), 0.1)
             assert parts.max() + 1 <= MOST_VALUES + 1
-
-
-def test_two_stages_have_about_equal_noise_unless_one_would_need_most_of_the_budget():
-    for p in (8, 14):
-        plan = plan_for(p)
-        assert plan.variance(COUNTS, p) == pytest.approx(plan.variance(TABLES, plan.n_tables), rel=1e-3)
-        assert plan.noise_scale == pytest.approx(6.48 * math.sqrt(p + plan.n_tables), rel=0.01)
-    assert plan_for(2).shares == (Fraction(1, 2), Fraction(1, 2), 0, 0)
-
-
-def test_infinite_epsilon_adds_no_noise():
-    plan = plan_for(20, budget=(math.inf, 1e-6))
-    assert plan.variance(COUNTS, 20) == plan.variance(TABLES, plan.n_tables) == plan.variance(ASKED, 4) == 0
-    assert plan.noise_scale == 0
-
-
-def test_a_tiny_budget_does_not_overflow():
-    plan = plan_for(60, m=10**6, budget=(1e-12, 1e-12))
-    for _, _, variance in stages(plan, 500):
-        assert math.isfinite(math.sqrt(variance))
-        assert variance > 10**20

@@ -64,18 +64,6 @@ def test_a_column_whose_type_repeats_values_is_named_in_a_warning(make):
     assert "categories" in message
 
 
-def test_columns_without_ties_cause_no_warning():
-    table = chain()
-    dates = table.assign(x=pd.Timestamp("2024-01-01") + pd.to_timedelta(table["x"], unit="D"))
-    for each in (table, table.to_numpy(), table.to_numpy().tolist(), dates):
-        assert warned(each) == []
-
-
-def test_a_table_of_labels_causes_no_warning():
-    assert warned(chain() > 0) == []
-    assert warned(chain().apply(cut, n_parts=4), private(categories=dict.fromkeys("xyz", range(4)))) == []
-
-
 def test_the_warning_about_types_comes_before_the_charge(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", epsilon=100, delta=1e-3)
     estimator = private(ledger=ledger)
@@ -118,8 +106,3 @@ def test_warnings_after_the_charge_follow_from_the_release_alone(monkeypatch):
     monkeypatch.setattr(KendallRelease, "draw", draw)
     tied = chain().assign(x=np.zeros(N))
     assert warned(chain()) == warned(tied) != []
-
-
-def test_shares_that_noise_may_explain_cause_no_warning():
-    table = chain(200)
-    assert warned(table, private(epsilon=0.5)) == []

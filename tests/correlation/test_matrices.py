@@ -7,7 +7,6 @@ from skdpmic.correlation.private_correlation import (
     columns_with_ties,
     known_shares,
     nearest_correlation,
-    pearson_of_kendall,
 )
 
 
@@ -56,19 +55,7 @@ def test_no_correlation_matrix_is_nearer():
         assert max(((noisy - nearest) * (member - nearest)).sum() for member in members) < 1e-6
 
 
-def test_a_correlation_matrix_is_its_own_nearest():
-    rng = np.random.default_rng(0)
-    for p in (2, 5, 30):
-        matrix = random_correlation(p, rng)
-        np.testing.assert_allclose(nearest_correlation(matrix), matrix, atol=1e-12)
-    np.testing.assert_array_equal(nearest_correlation(np.eye(3)), np.eye(3))
-
-
 # --- Ties -------------------------------------------------------------------------------------------------------------
-
-
-def test_correlations_beyond_one_are_clamped_before_the_sine_of_greiners_relation():
-    assert pearson_of_kendall(np.array([-3.0, -1, 0, 1, 3])).tolist() == [-1, -1, 0, 1, 1]
 
 
 def test_ties_that_noise_alone_may_explain_are_ignored():

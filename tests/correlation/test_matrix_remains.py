@@ -10,7 +10,6 @@ import re
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger
 from skdpmic._utils import private_estimator as uncached
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic.causal import PrivatePC
@@ -98,16 +97,3 @@ def test_an_estimator_interrupted_at_any_line_is_unchanged_or_fitted(make, befor
     assert was_as_before == sorted(was_as_before, reverse=True)
     assert was_as_before.count(True) > 20
     assert not was_as_before[-1]
-
-
-def test_an_interrupt_after_the_charge_loses_the_result_not_the_charge(tmp_path, monkeypatch):
-    def interrupt(*arguments):
-        raise KeyboardInterrupt
-
-    ledger = BudgetLedger(tmp_path / "budget.db", 1.0, delta=1e-5)
-    private = PrivateCorrelation(epsilon=0.3, ledger=ledger)
-    monkeypatch.setattr(matrix_release, "discrete_gaussian", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        private.fit(neighbours()[0])
-    assert len(ledger.entries()) == 1
-    assert not hasattr(private, "noisy_correlation_")
