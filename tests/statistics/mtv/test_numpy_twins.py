@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skdpmic._utils.jit import in_numpy
-from skdpmic.statistics.grids import locate_each
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
@@ -18,10 +17,8 @@ from tests.statistics.mtv.test_counts import (  # noqa: F401
     test_scores_from_counts_of_chunks_in_any_order_equal_those_from_records_bit_for_bit,
 )
 from tests.statistics.mtv.test_mtv_r import (  # noqa: F401
-    test_lengths_are_exact_up_to_the_largest_number_of_records,
-    test_longest_paths_match_the_plain_recursion,
-    test_the_longest_paths_are_found_along_all_short_lines_wherever_they_end,
-    test_the_longest_paths_are_found_along_lines_that_pause_and_turn,
+    test_score_equals_that_of_all_merges_in_exact_fractions,
+    test_scores_are_exact_up_to_the_largest_number_of_records,
 )
 
 
@@ -63,21 +60,3 @@ def test_scores_of_a_block_equal_those_of_the_kernels_and_of_single_features_bit
         assert scorer.score_block(columns[::-1], domains[::-1]) == by_numpy[::-1]
         assert [scorer.score(*feature) for feature in zip(columns, domains, strict=True)] == by_numpy
     assert n < 3000 or len(set(by_numpy)) > 2
-
-
-@each("n", [1, 7, 400])
-@each("n_edges", [1, 2, 607])
-def test_numpy_locates_values_like_the_kernel_including_missing_and_infinite_ones(n, n_edges):
-    rng = np.random.default_rng(n)
-    edges = np.sort(rng.normal(size=(2, n_edges)), axis=1)
-    edges[:, n_edges // 2 :] = edges[:, n_edges // 2 : n_edges // 2 + 1]  # equal ones, too
-    values = np.array(
-        [rng.normal(size=n), np.resize([np.nan, np.inf, -np.inf, *edges[0], -0.0], n), np.full(n, np.nan)]
-    )
-    arguments = values, [0, 0, 1], np.c_[edges, [np.nan] * 2], np.array([[-3.0, 3.0]] * 2)
-    by_numpy = locate_each(*arguments)
-    with in_numpy(False):
-        by_kernel = locate_each(*arguments)
-    for one, other in zip(by_numpy, by_kernel, strict=True):
-        assert one.dtype == other.dtype
-        np.testing.assert_array_equal(one, other)
