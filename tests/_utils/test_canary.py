@@ -16,6 +16,7 @@ import skdpmic
 from skdpmic import (
     DPMICScorer,
     DPMICSelector,
+    PrivateAdditiveRegressor,
     PrivateGridSearch,
     characteristic_matrix,
     dp_mic_classif,
@@ -228,6 +229,7 @@ WAYS = {
     "sketch": lambda X: RangeGridSketch(n_features=2, **PUBLIC).update(X, SHARES),
     "matrix": lambda X: PrivateCorrelation().fit(X),
     "graph": lambda X: PrivatePC().fit(X),
+    "model": lambda X: PrivateAdditiveRegressor(bounds=(0, 1), target_bounds=(0, 1)).fit(X, SHARES),
     "bounds": lambda X: private_bounds(X, epsilon=9),
     "reports": lambda X: RandomizedResponse(bounds=(0, 1)).fit(X),
     "pipeline": lambda X: make_pipeline(DPMICScorer(**PUBLIC)).fit(X, SHARES),

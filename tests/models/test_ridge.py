@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from skdpmic import PrivateAdditiveClassifier, PrivateAdditiveRegressor
 from skdpmic._utils.arguments import nearest_shares
 from skdpmic.models.parts import offsets_of
 from skdpmic.models.scorecard import ScorecardNoise, effects_on_classes
@@ -99,15 +98,3 @@ def test_effects_of_a_scorecard_without_noise_are_logarithms_of_relative_shares(
     odds = np.diff(effects.of_parts, axis=1).ravel()
     np.testing.assert_allclose(odds, [np.log(10.5 / 30.5), np.log(40.5 / 20.5)], atol=0.02)
     np.testing.assert_allclose(np.diff(effects.intercept), 0.0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_without_noise_a_signal_is_fitted(delta):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(size=(3000, 3))
-    y = np.abs(X[:, 0] - 0.5) + 0.3 * X[:, 1]
-    model = PrivateAdditiveRegressor(np.inf, delta, bounds=(0, 1), target_bounds=(0, 0.8)).fit(X, y)
-    assert model.score(X, y) > 0.9
-    classifier = PrivateAdditiveClassifier(np.inf, delta, bounds=(0, 1), classes=[0, 1, 2, 3])
-    assert classifier.fit(X, (X[:, 0] * 4).astype(int)).score(X, (X[:, 0] * 4).astype(int)) > 0.95

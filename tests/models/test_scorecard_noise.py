@@ -1,6 +1,5 @@
 """Noise of scorecards: sensitivities by exhaustive search, exact budgets, and the distribution of the factor."""
 
-import math
 from fractions import Fraction
 from itertools import product
 
@@ -14,9 +13,7 @@ from skdpmic.models.scorecard import (
     TOTAL_SHARE,
     ScorecardNoise,
     ScorecardRelease,
-    candidate_factors,
     losses_in_steps,
-    minus_log_prior,
     share_of_tables,
 )
 from skdpmic.privacy.composition import rho_for
@@ -113,13 +110,6 @@ def test_the_factor_is_distributed_as_in_the_exponential_mechanism():
     assert ((found - expected) ** 2 / expected).sum() < 27.6
 
 
-def test_without_noise_the_best_factor_is_chosen_and_nothing_is_added():
-    noise = ScorecardNoise.for_budget(math.inf, 0.0, 5, None)
-    assert noise.choose(np.array([5, 2, 9]), np.zeros(3), None) == 1
-    assert noise.on_counts(np.arange(3), None).tolist() == noise.on_sums(np.arange(3), 8, None).tolist() == [0, 1, 2]
-    assert noise.on_total(7, 8, None).tolist() == [7]
-
-
 def test_the_ledger_is_charged_for_independent_releases():
     for of_numbers, is_bent in ((False, False), (True, False), (True, True)):
         release, part = ScorecardRelease(1.0, 0.0, 10, of_numbers, is_bent), share_of_tables(of_numbers, is_bent) / 10
@@ -141,12 +131,3 @@ def test_the_loss_of_a_record_is_within_its_steps_and_independent_of_other_recor
     assert min(each) >= 0
     assert max(each) <= STEPS
     assert losses_in_steps(truth, scores, are_classes) == sum(each)
-
-
-@pytest.mark.parametrize("n_columns", [1, 2, 5, 49, 1000])
-def test_the_usual_factor_is_one_over_the_root_of_the_number_of_columns(n_columns):
-    factors = candidate_factors(n_columns)
-    assert factors[-1] == 1.0
-    assert (np.diff(factors) > 0).all()
-    usual = factors[np.argmin(minus_log_prior(factors))]
-    assert usual == pytest.approx(1 / math.sqrt(n_columns), rel=1e-12)

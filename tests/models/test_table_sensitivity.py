@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from skdpmic.models.parts import GRID, in_steps, sums_in_parts
+from skdpmic.models.parts import GRID, in_steps
 from skdpmic.models.two_way import (
     CHANGE_OF_CLASSES,
     CHANGE_OF_NUMBERS,
@@ -77,12 +77,3 @@ def test_each_target_becomes_steps_within_its_range_independently_of_others():
     assert steps[:, 0].tolist() == alone
     assert in_steps(ClassTarget(np.array([0, 1]), 2))[0].ravel().tolist() == [-1, 1]
     assert in_steps(ClassTarget(np.array([0, 2]), 3))[0].tolist() == [[1, 0, 0], [0, 0, 1]]
-
-
-def test_sums_equal_their_definition():
-    rng = np.random.default_rng(0)
-    columns, values = [rng.integers(0, 3, 50), rng.integers(0, 2, 50)], rng.integers(-9, 9, (50, 2))
-    sums = sums_in_parts(columns, [3, 4], values)
-    expected = [values[columns[0] == part].sum(axis=0) for part in range(3)]
-    expected += [values[columns[1] == part].sum(axis=0) for part in range(4)]
-    np.testing.assert_array_equal(sums, expected)
