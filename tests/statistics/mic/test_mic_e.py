@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skdpmic import characteristic_matrix, mic_e
-from skdpmic.statistics.mic.characteristic import mass_plan, mic_e_of_columns, ranked_column
+from skdpmic.statistics.mic.characteristic import both_ways, largest_of_ways, mass_plan, ranked_column
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from tests.folding import each
 from tests.naive import naive_equicharacteristic_matrix, naive_mic_e
@@ -65,9 +65,10 @@ def test_skipping_grids_by_their_upper_bounds_changes_nothing(kind):
 @pytest.mark.combinations
 def test_more_master_parts_than_records_change_nothing(kind, n):
     x, y = _data(kind, n, np.random.default_rng(n))
-    columns, table, largest = (ranked_column(x), ranked_column(y)), entropy_table(n), mic_e(x, y, B=17.9, c=1e300)
+    ways, table = both_ways(ranked_column(x), ranked_column(y)), entropy_table(n)
+    largest = mic_e(x, y, B=17.9, c=1e300)
     for c in (n + 0.5, 3 * n, 1e5):
-        assert mic_e(x, y, B=17.9, c=c) == mic_e_of_columns(*columns, mass_plan(17.9, c), table) == largest
+        assert mic_e(x, y, B=17.9, c=c) == largest_of_ways(ways, mass_plan(17.9, c), table) == largest
 
 
 def test_scores_match_golden_values_on_real_pairs(real_pairs):
