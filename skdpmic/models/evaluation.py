@@ -152,7 +152,7 @@ def private_evaluation(
 ) -> PrivateEvaluation:
     """Publish how well a model predicts people that it has not seen, under epsilon-differential privacy.
 
-    For classes: ROC AUC with its curve and the Brier score, from noisy counts of the records in public bins of
+    For classes: ROC AUC with its curve, Brier score and calibration, from noisy counts of the records in public bins of
     the predicted probability, by class; and accuracy, from a noisy count of those for which `predict` is right. For
     numbers: R2 and the mean absolute error, from noisy sums.
     Replacing one record of X and y (with `groups`, all rows of one person) changes the probability of any outcome by a
@@ -195,7 +195,7 @@ def private_evaluation(
     Returns
     -------
     PrivateEvaluation
-        Has `figures`, `roc_curve` and `to_frame`.
+        Has `figures`, `roc_curve`, `calibration` and `to_frame`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The result of a private evaluation: figures of merit with intervals, and the curve."""
+"""The result of a private evaluation: figures of merit with intervals, the curve, and the calibration."""
 
 import math
 from dataclasses import dataclass
@@ -192,6 +192,43 @@ def _rates_from_the_top(counts):
     return np.maximum.accumulate(shares)
 
 
+class CalibrationPart(NamedTuple):
+    """Records with predictions in one range: the mean prediction, and the share of the class."""
+
+    lower_end: float
+    upper_end: float
+    predicted: float
+    observed: float
+    lower: float
+    upper: float
+
+
+_PARTS = 10  # of the records, or fewer if their counts are not clear
+_CLEAR = 6.0  # standard deviations of the noise
+
+
+def calibration_of(others, members, edges, scale):
+    """Observed shares of a class by predicted probability, in ranges of bins with clearly more records than noise."""
+    both, parts, start = others + members, [], 0
+    fewest, deviation = max(both.sum() / _PARTS, 1.0), laplace_deviation(scale)
+    for end in range(1, len(both) + 1):
+        inside = slice(start, end)
+        count = both[inside].sum()
+        if count >= max(fewest, _CLEAR * deviation * math.sqrt(2 * (end - start))):
+            parts.append(_part(others[inside], members[inside], edges[start : end + 1], scale))
+            start = end
+    return parts
+
+
+def _part(others, members, edges, scale):
+    middles, weights = (edges[:-1] + edges[1:]) / 2, np.maximum(others + members, 0)
+    of_class = np.repeat([0.0, 1.0], len(members))
+    of_both = np.ones(len(of_class))
+    share = Ratio(members.sum(), others.sum() + members.sum(), of_class, of_both, laplace_deviation(scale) * of_both)
+    predicted = float(middles @ weights / weights.sum())
+    return CalibrationPart(float(edges[0]), float(edges[-1]), predicted, *mean_of([share]))
+
+
 _NAMES = {
     "roc_auc": "ROC AUC",
     "accuracy": "accuracy",
@@ -271,6 +308,24 @@ class PrivateEvaluation:
             them may differ from the figure "roc_auc", which is not biased by that.
         """
         return curve(*self._counts_of(label))
+
+    def calibration(self, label: Any = None) -> list[CalibrationPart]:
+        """Return observed shares of a class by predicted probability.
+
+        Parameters
+        ----------
+        label : object, default=None
+            A class; None is the second of two.
+
+        Returns
+        -------
+        list of CalibrationPart
+            Up to ten ranges of predictions with about equally many records, fewer where noise is large. Each has
+            `lower_end` and `upper_end`; `predicted`, the mean prediction; `observed`, the share of records that are of
+            the class; and `lower` and `upper`, the 95% interval for this share without noise, each by itself.
+        """
+        others, members = self._counts_of(label)
+        return calibration_of(others, members, self.edges, self.noise_scale)
 
     def _counts_of(self, label):
         if self.edges is None:

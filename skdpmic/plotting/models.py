@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -204,17 +204,29 @@ def _what(estimator, classes, row):
     return f"{on} of {classes[1] if len(classes) == 2 else classes[row]}"
 
 
+_KINDS = {  # how points are drawn, and what is at the axes
+    "roc": ("-", "false positive rate", "true positive rate"),
+    "calibration": ("o", "predicted probability", "share of records"),
+}
+
+
 @dataclass(eq=False, repr=False)
 class EvaluationDisplay(Display):
-    """Plot of the private test score of a classifier: its ROC curve.
+    """Plot of the private test score of a classifier: its ROC curve, or its calibration.
 
-    The curve follows from noisy counts, so it is not exactly what the records would give. The plot costs no further
-    budget and may be published.
+    The ROC curve follows from noisy counts, so it is not exactly what the records would give. In the calibration, each
+    point is a range of predictions, with the 95% interval of the noise on the share of records that are of the class;
+    points on the dashed line are well calibrated. The plot costs no further budget and may be
+    published.
 
     Parameters
     ----------
     x, y : array-like of shape (n_points,)
-        False and true positive rates.
+        False and true positive rates, or predicted and observed shares.
+    lower, upper : array-like of shape (n_points,), default=None
+        Ends of the intervals of y.
+    kind : {"roc", "calibration"}, default="roc"
+        Which of the two is plotted.
     title : str, default=""
         Title of the plot.
 
@@ -224,7 +236,7 @@ class EvaluationDisplay(Display):
         Axes of the plot; set by :meth:`plot`.
     figure_ : matplotlib Figure
     line_ : matplotlib Line2D
-        The curve.
+        The curve, or the points.
 
     See Also
     --------
@@ -241,16 +253,28 @@ class EvaluationDisplay(Display):
     x: ArrayLike
     y: ArrayLike
     _: KW_ONLY
+    lower: ArrayLike | None = None
+    upper: ArrayLike | None = None
+    kind: Literal["roc", "calibration"] = "roc"
     title: str = ""
 
     @classmethod
-    def from_evaluation(cls, evaluation: Any, *, label: Any = None, ax: Axes | None = None) -> Self:
+    def from_evaluation(
+        cls,
+        evaluation: Any,
+        *,
+        kind: Literal["roc", "calibration"] = "roc",
+        label: Any = None,
+        ax: Axes | None = None,
+    ) -> Self:
         """Plot the result of :func:`skdpmic.private_evaluation`.
 
         Parameters
         ----------
         evaluation : PrivateEvaluation
             Of a classifier.
+        kind : {"roc", "calibration"}, default="roc"
+            Which of the two to plot.
         label : object, default=None
             A class; None is the second of two.
         ax : matplotlib Axes, default=None
@@ -276,14 +300,19 @@ class EvaluationDisplay(Display):
         >>> X = np.random.default_rng(0).normal(size=(2000, 1))
         >>> model = LogisticRegression().fit(X[:1000], X[:1000, 0] > 0)
         >>> evaluation = private_evaluation(model, X[1000:], X[1000:, 0] > 0, epsilon=5, model_is_public=True)
-        >>> display = EvaluationDisplay.from_evaluation(evaluation)
+        >>> display = EvaluationDisplay.from_evaluation(evaluation, kind="calibration")
         >>> display.ax_.get_xlabel()
-        'false positive rate'
+        'predicted probability'
         """
-        x, y = evaluation.roc_curve(label)
+        if kind == "calibration":
+            parts = [(part.predicted, part.observed, part.lower, part.upper) for part in evaluation.calibration(label)]
+            values = np.reshape(parts, (-1, 4)).T  # noise may leave none
+        else:
+            values = evaluation.roc_curve(label)
         name = "roc_auc" if label is None or len(evaluation.noisy_counts) == 1 else f"roc_auc of {label}"
         title = f"ROC AUC {evaluation.figures[name]}" + ("" if label is None else f", {label_of(label)}")
-        return cls(x, y, title=title).plot(ax)
+        drawn = dict(zip(("x", "y", "lower", "upper"), values, strict=False))
+        return cls(**drawn, kind=kind, title=title).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw.
@@ -297,11 +326,15 @@ class EvaluationDisplay(Display):
         -------
         EvaluationDisplay
         """
+        if self.kind not in _KINDS:
+            raise ValueError(f"kind must be 'roc' or 'calibration', got {quoted(self.kind)}.")
+        marks, xlabel, ylabel = _KINDS[self.kind]
         ax = self._begin(ax, (WIDTH, WIDTH))
         ax.plot([0, 1], [0, 1], "--", color=self._ink, linewidth=1)
-        (self.line_,) = ax.plot(self.x, self.y, color=CHOSEN, linewidth=2)
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        ax.set(xlabel="false positive rate", ylabel="true positive rate")
+        (self.line_,) = ax.plot(self.x, self.y, marks, color=CHOSEN, linewidth=2)
+        if self.lower is not None:
+            ax.vlines(self.x, np.asarray(self.lower), np.asarray(self.upper), color=CHOSEN)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel=xlabel, ylabel=ylabel)
         return self._end(self.title)
 
 

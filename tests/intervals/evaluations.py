@@ -11,6 +11,7 @@ from skdpmic.models.evaluation_result import (
     accuracy,
     bounded_scale,
     brier_score,
+    calibration_of,
 )
 from tests.intervals.table import Drawn, Row
 
@@ -116,6 +117,22 @@ def areas(is_clear):
     return draw
 
 
+def calibration(random, setting):
+    of = evaluated_classes(setting, random)
+    prediction, member = (each[-1] for each in rounded(of))
+    cells, scale, rows = of.release.cells, of.release.scale, []
+    table = cells.counts(of.release.records(of.predictions, of.y, of.n)[:-1])[-1]
+    for _ in range(100):
+        noisy, edges = evaluation.noisy_counts(table, scale, random.bytes), cells.edges()
+        for part in calibration_of(*noisy, edges, bounded_scale(scale)):
+            inside = (prediction > part.lower_end) & (prediction < part.upper_end)
+            if inside.any():
+                of_part = noisy[:, (edges[:-1] >= part.lower_end) & (edges[1:] <= part.upper_end)]
+                share = of_part[1].sum() / of_part.sum()  # before it is limited
+                rows.append([part.lower, part.upper, member[inside].mean(), share])
+    return Drawn(*np.transpose(rows)[..., None], (0.0, 1.0)) if len(rows) >= 60 else None
+
+
 def errors_of_numbers(random, setting):
     of = evaluated_numbers(setting, random)
     target, predicted = of.release.records(of.predictions, of.y, of.n) / 2**14
@@ -146,4 +163,5 @@ ROWS = [  # for the values without noise, of the same records
     Row("interval", "PrivateEvaluation.figures: mean_absolute_error", errors_of_numbers),
     Row("interval", "PrivateEvaluation.figures: r2", r2(is_clear=False), exempt=UNCLEAR),
     Row("interval", "PrivateEvaluation.figures: r2 of a variance beyond noise", r2(is_clear=True)),
+    Row("interval", "PrivateEvaluation.calibration", calibration),
 ]

@@ -268,4 +268,4 @@ def test_a_result_is_shown_as_text_a_frame_and_html():
     with pytest.raises(ValueError, match="without curves"):
         numbers.roc_curve()
     with pytest.raises(ValueError, match="label must be one of"):
-        evaluate().roc_curve("ill")
+        evaluate().calibration("ill")

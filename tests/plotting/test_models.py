@@ -101,20 +101,32 @@ def evaluated(y, kind=LogisticRegression, epsilon=5.0, **options):
     return private_evaluation(kind().fit(X, y), X, y, epsilon=epsilon, model_is_public=True, **options)
 
 
-def test_the_curve_matches_the_evaluation(pyplot):
+def test_the_curve_and_the_points_match_the_evaluation(pyplot):
     evaluation = evaluated(Y == "low")
     display = EvaluationDisplay.from_evaluation(evaluation)
     np.testing.assert_array_equal(display.line_.get_xydata(), np.column_stack(evaluation.roc_curve()))
     assert display.ax_.get_title() == f"ROC AUC {evaluation.figures['roc_auc']}"
     evaluation = evaluated(Y)
-    display = EvaluationDisplay.from_evaluation(evaluation, label="high")
-    np.testing.assert_array_equal(display.line_.get_xydata(), np.column_stack(evaluation.roc_curve("high")))
+    display = EvaluationDisplay.from_evaluation(evaluation, kind="calibration", label="high")
+    observed = evaluation.calibration("high")
+    np.testing.assert_array_equal(display.line_.get_ydata(), [part.observed for part in observed])
+    np.testing.assert_array_equal(display.lower, [part.lower for part in observed])
     assert display.ax_.get_title() == f"ROC AUC {evaluation.figures['roc_auc of high']}, high"
 
 
+def test_a_calibration_that_noise_hides_has_no_points(pyplot):
+    evaluation = evaluated(Y == "low", epsilon=0.001)
+    assert evaluation.calibration() == []
+    display = EvaluationDisplay.from_evaluation(evaluation, kind="calibration")
+    assert len(display.line_.get_xdata()) == 0
+
+
 def test_what_cannot_be_plotted_is_refused(pyplot):
+    of_three = evaluated(Y)
     with refused(ValueError, "label must be one of"):
-        EvaluationDisplay.from_evaluation(evaluated(Y))
+        EvaluationDisplay.from_evaluation(of_three)
+    with refused(ValueError, "kind must be 'roc' or 'calibration', got 'bars'"):
+        EvaluationDisplay.from_evaluation(of_three, kind="bars", label="low")
     with refused(ValueError, "without curves"):
         EvaluationDisplay.from_evaluation(evaluated(X[:, 0], LinearRegression, target_bounds=(-3, 3)))
 
