@@ -165,11 +165,12 @@ CONVERSIONS = {
 # Where conversions of libraries meet a table or a column of a user: one place to read each, one to hand it on.
 MEETING_TABLES = {
     "skdpmic.table.frames": {"DataFrame", "Series", "from_arrow", "from_dict", "from_pandas", "to_pandas"},
-    "skdpmic.table.tables": {"check_array", "to_numpy", "validate_data"},  # of one type
     "skdpmic.table.normal_form": {  # of one column, by its type
         *("Series", "asanyarray", "asarray", "from_arrow", "from_pandas", "to_list", "to_numpy", "to_pylist")
     },
-    "skdpmic.table.handed_on": {"DataFrame", "Series", "from_dict", "to_pandas", "to_polars"},  # of our own Column
+    "skdpmic.table.tables": {  # of one type, or of our own Column
+        *("check_array", "to_numpy", "validate_data", "DataFrame", "Series", "from_dict", "to_pandas", "to_polars")
+    },
     "skdpmic.table.targets": {"asarray", "column_or_1d"},  # the shape of an array
     "skdpmic.search.grid_search": {"indexable"},  # lengths
     "skdpmic.two_party.randomized_response": {"asarray", "to_numpy"},  # reports, which are already private
@@ -199,7 +200,7 @@ WITHOUT_TABLES = {
     *("_utils.readable", "_utils.private_estimator", "_utils.arguments", "selection.selectors"),
     *("correlation.private_correlation", "causal.private_pc", "causal.table_release"),
     *("models.evaluation", "models.additive", "models.parts", "models.scorecard"),
-    *("table.domains", "table.features", "table.facts"),
+    *("table.domains", "table.facts"),
 }
 
 

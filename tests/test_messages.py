@@ -55,9 +55,9 @@ KINDS = {
     ),
     "dates": (
         [DAY, DAY],
-        {"none": "(pd.Timestamp(", "bounds": "Write bounds of dates as dates", "texts": "Convert them to text"},
+        {"none": "(datetime.date(", "bounds": "Write public dates", "texts": "Convert them to text"},
     ),
-    "durations": ([DAY - DAY] * 2, {"none": "(pd.Timedelta(", "bounds": "Write bounds of durations as durations"}),
+    "durations": ([DAY - DAY] * 2, {"none": "(datetime.timedelta(", "bounds": "Write public durations"}),
     "bytes": ([b"86753"] * 2, {"none": "private_bounds learns"}),  # objects: their kind is not declared
 }
 ENTRIES = {"bounds": ("bounds", (0, 9)), "texts": ("categories", ["a", "b"])}
@@ -93,21 +93,12 @@ def test_the_line_that_a_message_gives_is_one_that_works(values, bounds):
     bounds = PUBLIC["bounds"] | {"g": bounds, "h": bounds}
     for dtype in (object, "str"):
         table = X.assign(g=pd.Series(values, dtype=dtype), h=pd.Series(values, dtype=dtype))
-        with pytest.raises(ValueError, match=r"\['g', 'h'\]") as error:
+        with pytest.raises(ValueError, match="'g'") as error:
             fitted(table, bounds=bounds)
         (line,) = set(re.findall(r"pd\.to_\w+\(.*?'coerce'\)", str(error.value)))
         for name in ("g", "h"):
             table[name] = eval(line.replace("X['g']", "column"), {"pd": pd, "column": table[name]})
         assert fitted(table, bounds=bounds).n_features_in_ == 5
-    polars = pytest.importorskip("polars", reason="the line for a dataframe of Polars")
-    known = {"X": polars.DataFrame(X.to_dict("list") | {"g": values, "h": values}), "pl": polars}
-    with pytest.raises(ValueError, match=r"\['g', 'h'\]") as error:
-        fitted(known["X"], bounds=bounds)
-    (line,) = re.findall(r"X = (X\.with_columns\(.*strict=False\)+)", str(error.value))
-    for name in ("'g'", "'h'"):
-        known["X"] = eval(line.replace("'g'", name), known)
-    assert fitted(known["X"], bounds=bounds).n_features_in_ == 5
-    np.testing.assert_array_equal(known["X"].to_pandas()["g"].isna(), table["g"].isna())
 
 
 # --- Other calls: what is said ----------------------------------------------------------------------------------------
@@ -148,7 +139,6 @@ MESSAGES = {  # what is called, and what its error says
     "budget": (charged_twice, ["(0.75, 0.0) of (1.0, 0.0) is spent", "(0.25, 0.0) remains"]),
     "scalar of numpy": (lambda _: fitted(epsilon=np.float64(-1)), ["epsilon must be a number > 0", "got -1.0"]),
     "infinity": (lambda _: fitted(X.assign(age=np.inf)), ["'age'", "X.replace([np.inf, -np.inf], np.nan)"]),
-    "two infinities": (lambda _: fitted(X.assign(age=np.inf, paid=-np.inf)), ["['age', 'paid']"]),
     "labels": (lambda _: PrivateCorrelation(epsilon=1).fit(X), ["takes no labels", "X = X.drop(columns=['sex'])"]),
     "classes of a model": (lambda _: evaluated(Y + 1), ["in model.classes_, [0, 1]"]),
     "missing class of a model": (lambda _: evaluated(np.where(Y, np.nan, 0)), ["complete: keep only rows"]),

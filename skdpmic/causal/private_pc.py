@@ -20,8 +20,7 @@ from skdpmic.causal.table_release import TablePlan, TablesRelease
 from skdpmic.correlation import private_correlation as kendall
 from skdpmic.release.path import run, store
 from skdpmic.table.domains import Nominal
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.features import allowed_keys, listed, numbers_of
+from skdpmic.table.facts import PublicFacts, allowed_keys, listed, numbers_of
 from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame, row_of_zeros
 from skdpmic.table.records import read_labels_or_numbers
 

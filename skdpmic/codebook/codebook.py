@@ -13,30 +13,14 @@ from typing import Any, Self
 import numpy as np
 
 from skdpmic._utils.errors import warn
-from skdpmic._utils.readable import abbreviated, almost, is_date
-from skdpmic._utils.summaries import ResultColumn, Summary, as_html
-from skdpmic._utils.texts import counted, quoted, shortened
+from skdpmic._utils.readable import abbreviated, almost, are_text, is_date
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
-from skdpmic.codebook.toml_file import (
-    BOOLEAN,
-    DATE,
-    DURATION,
-    IDENTIFIER,
-    KINDS,
-    LABELS,
-    NUMBER,
-    TEXT,
-    as_text,
-    lines_of_fields,
-    names_of_columns,
-    parse_toml,
-    place_of,
-    template_of,
-    text_of_file,
-)
+from skdpmic.codebook import toml_file
+from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, IDENTIFIER, KINDS, LABELS, NUMBER, TEXT
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
-from skdpmic.table.features import labels_of
+from skdpmic.table.facts import labels_of
 from skdpmic.table.frames import as_frame, columns_at, is_frame, open_column
 from skdpmic.table.people import check_max_rows, labels_of_column
 
@@ -95,20 +79,16 @@ class ColumnEntry:
 
     def fields(self):
         """The fields of a codebook file, by name."""
-        texts = {"unit": self.unit, "description": self.description}
-        return {"type": self.kind} | self._values() | {name: text for name, text in texts.items() if text is not None}
-
-    def _values(self):
+        values = {}
         if self.labels is not None:
-            return {"labels": list(self.labels)}
-        if self.bounds is None:
-            return {}
-        values, further = list(self.bounds), {}
-        if values[-1:] == ["log"]:
-            values, further = values[:2], {"scale": "log"}
-        if self.kind == DURATION:
-            values = [_count(value, self.unit) for value in values]
-        return {"range" if len(values) == 2 else "knots": values} | further
+            values = {"labels": list(self.labels)}
+        elif self.bounds is not None:
+            ends = [end for end in self.bounds if end != "log"]
+            given = [_count(end, self.unit) for end in ends] if self.kind == DURATION else ends
+            values = {"range" if len(ends) == 2 else "knots": given}
+            values |= {"scale": "log"} if "log" in self.bounds else {}
+        every = {"type": self.kind} | values | {"unit": self.unit, "description": self.description}
+        return {name: value for name, value in every.items() if value is not None}
 
 
 def entry_of(given, where):
@@ -179,39 +159,27 @@ def _labels(given, where):
 
 
 def _entry_of_fields(fields, where):
-    _check_names(fields, where)
-    blank = [name for name, value in fields.items() if isinstance(value, list | tuple | str) and not len(value)]
-    fields = {name: value for name, value in fields.items() if name not in blank}
-    _check_type_and_scale(fields, where)
-    for name in ("unit", "description"):
-        if not isinstance(fields.get(name), str | None):
-            raise ValueError(f"the {name} of {where} must be a str, got {quoted(fields[name])}.")
-    entry = _entry_of_values(fields, blank, where)
-    kind = fields.get("type", entry.kind)
-    if kind != entry.kind:
-        raise ValueError(f"the type of {where} must be {entry.kind!r} with these values, got {quoted(kind)}.")
-    unit = fields.get("unit") or entry.unit
-    if kind == DURATION:
-        _check_unit(unit, where)
-    return replace(entry, unit=unit, description=fields.get("description"))
-
-
-def _check_names(fields, where):
     unknown = [name for name in fields if name not in _FIELDS]
     if unknown:
         are_names = any(isinstance(fields[name], dict) for name in unknown)
         advice = ". A name with a dot must be in quotes" if are_names else ""
         raise ValueError(f"the fields of {where} must be among {list(_FIELDS)}, got {unknown}{advice}.")
-
-
-def _check_type_and_scale(fields, where):
-    kind = fields.get("type", NUMBER)
+    blank = [name for name, value in fields.items() if isinstance(value, list | tuple | str) and not len(value)]
+    fields = {name: value for name, value in fields.items() if name not in blank}
+    kind, scale, unit = fields.get("type", NUMBER), fields.get("scale", "linear"), fields.get("unit")
     if kind not in KINDS:
         raise ValueError(f"the type of {where} must be one of {list(KINDS)}, got {quoted(kind)}.")
-    if "scale" in fields and (fields["scale"] not in ("linear", "log") or "range" not in fields):
-        raise ValueError(
-            f"the scale of {where} must be 'linear' or 'log', and needs a range, got {quoted(fields['scale'])}."
-        )
+    if scale not in ("linear", "log") or ("scale" in fields and "range" not in fields):
+        raise ValueError(f"the scale of {where} must be 'linear' or 'log', and needs a range, got {quoted(scale)}.")
+    for name in ("unit", "description"):
+        if not isinstance(fields.get(name), str | None):
+            raise ValueError(f"the {name} of {where} must be a str, got {quoted(fields[name])}.")
+    entry = _entry_of_values(fields, blank, where)
+    if fields.get("type", entry.kind) != entry.kind:
+        raise ValueError(f"the type of {where} must be {entry.kind!r} with these values, got {quoted(kind)}.")
+    if entry.kind == DURATION and unit is not None:
+        _check_unit(unit, where)
+    return replace(entry, unit=unit or entry.unit, description=fields.get("description"))
 
 
 def _entry_of_values(fields, blank, where):
@@ -222,19 +190,15 @@ def _entry_of_values(fields, blank, where):
     if len(values) != 1:
         wanted = {LABELS: "labels", None: "a type, range, knots or labels"}.get(kind, "range or knots")
         left = [f"{name} left blank" for name in ("type", *_VALUES) if name in blank]
-        got = " and ".join(list(values) or left) or "none"
-        raise ValueError(f"{where} must have {wanted}, got {got}.")
+        raise ValueError(f"{where} must have {wanted}, got {' and '.join(list(values) or left) or 'none'}.")
     ((name, value),) = values.items()
     if not isinstance(value, list | tuple):
         raise ValueError(f"the {name} of {where} must be a list, got {quoted(value)}.")
     if name == "labels":
         return ColumnEntry(LABELS, labels=_labels(value, where))
-    if name == "range" and len(value) != 2:
-        raise ValueError(
-            f"the range of {where} must be [lower, upper], got {quoted(value)}: use knots for three or more."
-        )
-    if name == "knots" and len(value) < 3:
-        raise ValueError(f"the knots of {where} must be three or more, got {quoted(value)}: use range for two.")
+    if (name == "range") != (len(value) == 2):
+        must = {"range": ("[lower, upper]", "knots for three or more"), "knots": ("three or more", "range for two")}
+        raise ValueError(f"the {name} of {where} must be {must[name][0]}, got {quoted(value)}: use {must[name][1]}.")
     if any(isinstance(end, str) for end in value):
         raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {quoted(value)}.")
     ends = _durations(value, fields.get("unit"), where) if kind == DURATION else value
@@ -306,44 +270,6 @@ def labels_of_people(frame, columns):
     return list(zip(*map(labels_of_column, labels), strict=True))
 
 
-# --- In words --------------------------------------------------------------------------------------------------------
-
-
-_MOST_LETTERS = 120
-
-
-def codebook_as_html(codebook):
-    """The HTML of a codebook in notebooks."""
-    facts = [("Table", codebook.title)] if codebook.title else []
-    if codebook.groups:
-        rows = counted(codebook.max_rows_per_group, "row")
-        facts.append(("A person", f"is {' and '.join(codebook.groups)}, and counts for {rows}"))
-    entries = list(codebook.columns.values())
-    cells = {
-        "column": list(codebook.columns),
-        "type": [entry.kind for entry in entries],
-        "values": [shortened(entry_in_words(entry), _MOST_LETTERS) for entry in entries],
-        "unit": [entry.unit or "" for entry in entries],
-        "description": [entry.description or "" for entry in entries],
-    }
-    columns = [ResultColumn(title, texts) for title, texts in cells.items()]
-    return as_html(Summary(facts, [], columns, range(len(entries)), unit="column"), "Codebook")
-
-
-def entry_in_words(entry: ColumnEntry) -> str:
-    """The possible values of a column."""
-    if not entry.is_used:
-        return "never used"
-    if entry.kind == BOOLEAN:
-        return "yes or no"
-    if entry.labels is not None:
-        return ", ".join(map(str, entry.labels))
-    first, *between, last = entry.bounds or ()
-    if last == "log":
-        return f"{first} to {between[0]}, on a log scale"
-    return f"{first} to {last}" + (f", by {len(between) + 2} knots" if between else "")
-
-
 # --- Patterns of names -----------------------------------------------------------------------------------------------
 
 
@@ -352,13 +278,11 @@ def is_pattern(name):
     return "*" in name or "?" in name
 
 
-def any_of(patterns):
-    """An expression that matches the names that any of the patterns matches; its last group is the first of these."""
-    return re.compile("|".join(f"({fnmatch.translate(pattern.replace('[', '[[]'))})" for pattern in patterns))
+def _expression(pattern):
+    return re.compile(fnmatch.translate(pattern.replace("[", "[[]")))
 
 
-def as_column_names(features):
-    """Names given by the user, as a list."""
+def _as_names(features):
     if isinstance(features, str):
         raise ValueError(f"features must be a list of names or a dataframe, got {quoted(features)}.")
     return list(features)
@@ -379,8 +303,8 @@ def _entries(columns, text, source):
         except ValueError as error:
             wrong.append((name, error))
     if wrong:
-        lines = lines_of_fields(text)
-        listed = [f"line {lines['columns', name]}: {error}" for name, error in wrong[:_MOST_LISTED]]
+        lines = toml_file.lines_of_fields(text)
+        listed = [f"line {lines.get(('columns', name), '?')}: {error}" for name, error in wrong[:_MOST_LISTED]]
         rest = [f"and {len(wrong) - _MOST_LISTED} more"] if len(wrong) > _MOST_LISTED else []
         raise ValueError("\n".join([f"{source} has {len(wrong)} incomplete or invalid column(s):", *listed, *rest]))
     return entries
@@ -475,10 +399,10 @@ class Codebook:
             raise ValueError(f"max_rows_per_group must be None without groups, got {quoted(max_rows_per_group)}.")
         self.max_rows_per_group = (max_rows_per_group or 1) if self.groups else None
         self.title = title or None
-        self._patterns = [name for name in self.columns if is_pattern(name)]  # in order: the first match counts
+        # In order: the first match counts.
+        self._patterns = [(name, _expression(name)) for name in self.columns if is_pattern(name)]
         if len(self._patterns) > _MOST_PATTERNS:
             raise ValueError(f"columns must have at most {_MOST_PATTERNS} patterns, got {len(self._patterns)}.")
-        self._any_pattern = any_of(self._patterns)
         self._listed: set[str] = set()  # ignored columns already listed in a warning
 
     # --- Files ----------------------------------------------------------------------------------------------------
@@ -499,7 +423,7 @@ class Codebook:
         str
             TOML text. Write it to a file, fill in the blanks, and read it with :meth:`read`.
         """
-        return template_of(frame)
+        return toml_file.template_of(frame)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -520,7 +444,7 @@ class Codebook:
         OSError
             If the file cannot be read.
         """
-        return cls.parse(text_of_file(path), os.fspath(path))
+        return cls.parse(toml_file.text_of_file(path), os.fspath(path))
 
     @classmethod
     def parse(cls, text: str, source: str = "the codebook") -> Self:
@@ -536,12 +460,14 @@ class Codebook:
         -------
         Codebook
         """
-        fields = parse_toml(text, source)
+        fields = toml_file.parse_toml(text, source)
         columns = _entries(fields["columns"], text, source)
         try:
             return cls(**fields | {"columns": columns})
         except ValueError as error:
-            place = place_of(str(error).partition(" ")[0], text, source)  # errors begin with the name of the field
+            place = toml_file.place_of(
+                str(error).partition(" ")[0], text, source
+            )  # errors begin with the name of the field
             raise ValueError(f"{place}: {error}") from None
 
     def to_toml(self) -> str:
@@ -551,12 +477,9 @@ class Codebook:
         -------
         str
         """
-        whole = {
-            "title": self.title,
-            "groups": list(self.groups) or None,
-            "max_rows_per_group": self.max_rows_per_group,
-        }
-        return as_text(whole, {name: entry.fields() for name, entry in self.columns.items()})
+        people = {"groups": list(self.groups) or None, "max_rows_per_group": self.max_rows_per_group}
+        whole = {"title": self.title} | people
+        return toml_file.as_text(whole, {name: entry.fields() for name, entry in self.columns.items()})
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write this codebook to a TOML file, for :meth:`read`.
@@ -652,7 +575,7 @@ class Codebook:
         UserWarning
             If the frame has columns that are not described, which are ignored. Each is listed once.
         """
-        features = None if features is None else as_column_names(features)
+        features = None if features is None else _as_names(features)
         frame = as_frame(frame, "frame")
         place_of = {name: j for j, name in enumerate(frame.columns)}
         self._check_columns(place_of, features, target)
@@ -686,8 +609,9 @@ class Codebook:
         """
         if name in self.columns:
             return self.columns[name]
-        found = self._any_pattern.match(name) if self._patterns and isinstance(name, str) else None
-        return None if found is None else self.columns[self._patterns[found.lastindex - 1]]
+        matching = (own for own, pattern in self._patterns if are_text([name]) and pattern.match(name))
+        own = next(matching, None)
+        return None if own is None else self.columns[own]
 
     def _check_columns(self, names, features, target):
         """Raise if a frame lacks usable columns of this codebook, or the requested ones."""
@@ -715,7 +639,7 @@ class Codebook:
     def _names(self, features, target):
         """The names of the features: those given, or all usable columns of a frame or of the codebook."""
         if features is not None and not is_frame(features):
-            names = as_column_names(features)
+            names = _as_names(features)
             if target in names:
                 raise ValueError(
                     f"features must not hold the target {quoted(target)}, which would predict itself: leave it out."
@@ -727,23 +651,18 @@ class Codebook:
             raise ValueError(
                 "features must be names or a dataframe if the codebook describes columns by patterns, got None."
             )
-        names = self.columns if features is None else names_of_columns(features)
+        names = self.columns if features is None else toml_file.names_of_columns(features)
         entries = {name: self.entry(name) for name in names if name not in (target, *self.groups)}
         return [name for name, entry in entries.items() if entry is not None and entry.is_used]
 
     # --- Display --------------------------------------------------------------------------------------------------
 
     def __eq__(self, other):
-        return isinstance(other, Codebook) and self._content() == other._content()
+        others = {"_listed": None}  # has nothing to do with what is described
+        return isinstance(other, Codebook) and vars(self) | others == vars(other) | others
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts
 
-    def _content(self):
-        return self.columns, self._patterns, self.groups, self.max_rows_per_group, self.title
-
     def __repr__(self):
-        kinds = Counter(entry.kind for entry in self.columns.values())
-        return f"<Codebook with columns of type {', '.join(f'{kind} ({count})' for kind, count in kinds.items())}>"
-
-    def _repr_html_(self):
-        return codebook_as_html(self)
+        kinds = Counter(entry.kind for entry in self.columns.values()).items()
+        return f"<Codebook with columns of type {', '.join(f'{kind} ({count})' for kind, count in kinds)}>"

@@ -2,14 +2,13 @@
 
 import re
 import tomllib
-from itertools import chain
 
 import narwhals.stable.v2 as nw
 import tomlkit
 
 from skdpmic._utils.readable import abbreviated, check_names, is_dask_collection
 from skdpmic._utils.texts import escaped, quoted
-from skdpmic._utils.user_files import content_of, levels
+from skdpmic._utils.user_files import content_of
 
 NUMBER, DATE, DURATION, LABELS, BOOLEAN = "number", "date", "duration", "labels", "boolean"
 IDENTIFIER, TEXT = "identifier", "text"
@@ -17,6 +16,7 @@ KINDS = (NUMBER, DATE, DURATION, LABELS, BOOLEAN, IDENTIFIER, TEXT)
 VERSION = 1  # of the format; readers refuse later ones
 _MOST_BYTES = 2**22  # of a file; ten thousand columns with all fields take half of it
 _MOST_LEVELS = 16  # of brackets in one another, and of parts of a key: tomllib's time grows faster than their number
+_LONG_LINE = 1000  # letters; no field is sought in a longer one
 _FIELDS = ("title", "groups", "max_rows_per_group", "columns")
 _OTHER_FORMATS = {"<": "an HTML page", "{": "JSON"}  # such as a privacy card, by their first letter, which no TOML has
 _HEAD = """\
@@ -50,21 +50,18 @@ def parse_toml(text, source):
     -------
     dict
     """
-    if text.lstrip()[:1] in _OTHER_FORMATS:
-        raise ValueError(
-            f"{source} must be a codebook in TOML, as Codebook.template begins one, got "
-            f"{_OTHER_FORMATS[text.lstrip()[0]]}."
-        )
+    if other := _OTHER_FORMATS.get(text.lstrip()[:1]):
+        raise ValueError(f"{source} must be a codebook in TOML, as Codebook.template begins one, got {other}.")
     try:
-        fields = _loads(text)
+        _refuse_deep(text)
+        fields = tomllib.loads(text)
     except ValueError as error:
         raise ValueError(f"{source} must be valid TOML: {error}.") from None
     version = fields.pop("version", None)
     if version != VERSION or isinstance(version, bool):
         place = place_of("version", text, source)
         raise ValueError(f"{place} must have version = {VERSION}, the supported format, got {quoted(version)}.")
-    unknown = [name for name in fields if name not in _FIELDS]
-    if unknown:
+    if unknown := [name for name in fields if name not in _FIELDS]:
         raise ValueError(
             f"{place_of(unknown[0], text, source)}: the fields of a codebook must be among {['version', *_FIELDS]}, "
             f"got {unknown}."
@@ -94,36 +91,9 @@ _TOKEN = re.compile(
 )
 
 
-def _loads(text):
-    """The fields of a text; a ValueError if it is nested too deeply, before it is parsed, or not valid."""
-    for _ in _statements(text):  # raises
-        pass
-    try:
-        fields = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        end = f"at line {text.rstrip().count(chr(10)) + 1}, where the text ends"
-        raise ValueError(str(error).replace("at end of document", end)) from None
-    except ValueError:  # of Python, for integers of more than 4,300 digits
-        fields = None
-    if _is_too_long(fields):
-        line = next(line for statement, line in _statements(text) if _is_too_long(statement))
-        raise ValueError(f"integers must have at most 64 bits (at line {line})")
-    return fields
-
-
-def _is_too_long(fields):
-    """Whether an integer is, among fields or in a statement; None stands for fields that Python could not parse."""
-    try:
-        values = chain.from_iterable(levels(tomllib.loads(fields) if isinstance(fields, str) else fields))
-    except ValueError:
-        return True
-    return fields is None or any(isinstance(value, int) and value.bit_length() >= 64 for value in values)
-
-
-def _statements(text):
-    """Each header, or key with its value, and the line on which it begins; a ValueError if some go too deep."""
-    text, depth, n_parts, begin = text.replace("\r\n", "\n"), 0, 1, 0  # as tomllib
-    line = first = 1
+def _refuse_deep(text):
+    """Raise a ValueError if a text is nested too deeply to be parsed in reasonable time."""
+    depth, n_parts = 0, 1
     for token in _TOKEN.finditer(text):
         sign = token[0]
         n_parts = n_parts + 1 if sign == "." else 1 if sign in "[]{},=\n" else n_parts
@@ -131,28 +101,25 @@ def _statements(text):
         if max(depth, n_parts) > _MOST_LEVELS:
             raise ValueError(
                 f"there must be at most {_MOST_LEVELS} brackets in one another and {_MOST_LEVELS} parts of a key, got "
-                f"more (at line {line})"
+                f"more (at line {text.count(chr(10), 0, token.start()) + 1})"
             )
-        line += sign.count("\n")
-        if sign == "\n" and depth == 0:
-            yield text[begin : token.start()], first
-            begin, first = token.end(), line
-    yield text[begin:], first
 
 
 def lines_of_fields(text):
-    """The line on which each field of a valid text begins, by (name,), and each column, by ("columns", name)."""
+    """The line on which each field begins, by (name,), and each column, by ("columns", name), if one line shows it."""
     lines, above = {}, ""
-    for statement, line in _statements(text):
-        if statement.lstrip().startswith("["):
-            fields = tomllib.loads(statement)
-            above = "[columns]\n" if fields == {"columns": {}} else None  # below a column, there are no other columns
-        else:
-            fields = {} if above is None else tomllib.loads(above + statement)
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+        is_header = line.lstrip().startswith("[")
+        try:
+            fields = tomllib.loads(line if is_header else above + line) if len(line) < _LONG_LINE else {}
+        except (ValueError, RecursionError):  # a part of a longer value
+            continue
+        if is_header:
+            above = "[columns]\n" if fields == {"columns": {}} else "[others]\n"
         columns = fields.get("columns")
         names = columns if isinstance(columns, dict) else ()
         for path in [*((name,) for name in fields), *(("columns", name) for name in names)]:
-            lines.setdefault(path, line)
+            lines.setdefault(path, number)
     return lines
 
 
@@ -175,22 +142,20 @@ def as_text(fields, columns, comments=None):
     -------
     str
     """
-    given = comments or {}
-    _refuse_long(sum(_least_length(name, column, given.get(name, {})) for name, column in columns.items()))
-    document = tomlkit.document()
-    for line in _HEAD.splitlines():
-        document.add(tomlkit.comment(line))
-    document.add("version", tomlkit.item(VERSION))
-    for name, value in fields.items():
-        if value is not None:
-            document.add(name, tomlkit.item(value))
-    tables = tomlkit.table(is_super_table=True)
+    _refuse_long(len(columns) * len("[columns.x]\n\n"))  # now, as formatting a million columns takes minutes
+    lines = [*(f"# {line}".rstrip() for line in _HEAD.splitlines()), *_written({"version": VERSION, **fields}, {})]
     for name, column in columns.items():
-        tables.add(name, _table(column, given.get(name, {})))
-    document.add("columns", tables)
-    text = escaped(document.as_string(), but="\n")  # strings and keys of tomlkit are basic ones
+        header = f"[columns.{tomlkit.key(name).as_string()}]"
+        lines += ["", header, *_written(column, (comments or {}).get(name, {}))]
+    text = escaped("\n".join([*lines, ""]), but="\n")  # strings and keys of tomlkit are basic ones
     _refuse_long(len(text.encode()))
     return text
+
+
+def _written(fields, comments):
+    """The lines of fields, without those that are None."""
+    lines = {name: f"{name} = {tomlkit.item(value).as_string()}" for name, value in fields.items() if value is not None}
+    return [f"{line} # {comments[name]}" if name in comments else line for name, line in lines.items()]
 
 
 def _refuse_long(n_bytes):
@@ -200,21 +165,6 @@ def _refuse_long(n_bytes):
             f"columns must fit into a codebook file of at most {_MOST_BYTES:,} bytes, got more: describe columns with "
             "similar names together, by a pattern such as 'lab_*'."
         )
-
-
-def _least_length(name, column, comments):
-    """A length that the text of a column has at least; formatting a million columns to count takes minutes."""
-    return len(f"[columns.{name}]\n\n") + sum(len(f'{field} = ""\n') + len(comments.get(field, "")) for field in column)
-
-
-def _table(column, comments):
-    table = tomlkit.table()
-    for name, value in column.items():
-        table.add(name, tomlkit.item(value))
-        if name in comments:
-            table[name].comment(comments[name])
-    table.add(tomlkit.nl())
-    return table
 
 
 # --- Templates --------------------------------------------------------------------------------------------------------
@@ -251,36 +201,30 @@ def names_of_columns(frame):
 def _columns_of(frame):
     """The kind of each column, and the labels declared in its type."""
     if isinstance(frame, list | tuple):
-        return {name: ("", ()) for name in _as_text(frame)}
-    frame = _without_values(frame)
-    are_declared = frame.implementation.is_polars()  # labels in other libraries may come from the data
-    schema = frame.collect_schema()
-    _as_text(list(schema))
-    return {name: (_kind(dtype), _labels(dtype) if are_declared else ()) for name, dtype in schema.items()}
-
-
-def _as_text(names):
-    others = [name for name in names if not isinstance(name, str)]
-    if others:
+        schema = dict.fromkeys(frame)
+    else:
+        frame = _without_values(frame)
+        schema = frame.collect_schema()
+    if others := [name for name in schema if not isinstance(name, str)]:
         raise ValueError(f"frame must have column names of type str, got {abbreviated(others)}.")
-    return names
+    return {
+        # Labels in other libraries may come from the data.
+        name: (_kind(dtype), dtype.categories if dtype == nw.Enum and frame.implementation.is_polars() else ())
+        for name, dtype in schema.items()
+    }
 
 
 def _without_values(frame):
     """The columns in narwhals without values: a dataframe without rows, or one not collected."""
     if is_dask_collection(frame) and hasattr(frame, "dtypes"):
-        return nw.from_native(_empty_of_pandas(frame.dtypes))
+        import pandas
+
+        frame = pandas.DataFrame({name: pandas.Series([], dtype=dtype) for name, dtype in frame.dtypes.items()})
     if nw.dependencies.is_into_dataframe(frame):
         check_names(frame, "frame")
         return nw.from_native(frame, eager_only=True).head(0)
     known = None if nw.dependencies.is_into_series(frame) else nw.from_native(frame, pass_through=True)
     return known if isinstance(known, nw.LazyFrame) else nw.from_native(_schema_of_arrow(frame).empty_table())
-
-
-def _empty_of_pandas(dtypes):
-    import pandas
-
-    return pandas.DataFrame({name: pandas.Series([], dtype=dtype) for name, dtype in dtypes.items()})
 
 
 def _schema_of_arrow(frame):
@@ -297,8 +241,8 @@ def _schema_of_arrow(frame):
 
 
 def _kind(dtype):
-    if dtype == nw.Boolean:
-        return BOOLEAN
+    if dtype is None or dtype == nw.Boolean:
+        return "" if dtype is None else BOOLEAN
     if dtype.is_numeric():
         return NUMBER
     if isinstance(dtype, nw.Date | nw.Datetime):
@@ -306,8 +250,3 @@ def _kind(dtype):
     if dtype == nw.Duration:
         return DURATION
     return LABELS if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) else TEXT
-
-
-def _labels(dtype):
-    """Labels declared in a type."""
-    return tuple(dtype.categories) if dtype == nw.Enum else ()

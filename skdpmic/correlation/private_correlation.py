@@ -24,10 +24,10 @@ from skdpmic.privacy.noise import discrete_gaussian, with_noise
 from skdpmic.release.path import Ready, UnscoredPlan, UnscoredRelease, check_budget_and_run, run, store
 from skdpmic.statistics.ranks import MAX_RECORDS, concordance, in_order, mid_ranks
 from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.features import listed
+from skdpmic.table.facts import PublicFacts, listed
 from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame
-from skdpmic.table.records import open_records, read_features
+from skdpmic.table.records import FEWEST, read_features
+from skdpmic.table.tables import open_table
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,7 +48,7 @@ class MatrixPlan(UnscoredPlan):
                 "X must be in memory, because ranks cannot be computed from pieces of a table, got a dask "
                 "collection: pass X.compute()."
             )
-        table = open_records(self.facts, X, self.reader)
+        table = open_table(X, self.reader, takes_text=self.facts.takes_text, least=FEWEST)
         if table.n_features < 2:
             raise ValueError(
                 f"Found array with 1 feature(s) (shape=({table.n_samples}, 1)) while a minimum of 2 is required by "

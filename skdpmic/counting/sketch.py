@@ -159,18 +159,15 @@ class RangeGridSketch:
         if description.names is not None:
             self.feature_names_in_ = description.names
         self.description, self.n_features_in_ = description, description.n_features
-        self.domains = description.encoded_domains
+        self.domains = [domain.encoded for domain in description.domains]
         self.classes, self.n_classes = description.classes, description.n_classes
         self.statistic, self.correction = statistic, correction
         self.B, self.c, self.n_parts = self.measure.B, self.measure.c, self.measure.n_parts
         self.n_samples, self._parts = 0, frozenset()  # identities of what was counted: skdpmic/counting/sketch.py
         self._grids = self.measure.counts(None if description.target is None else description.target.encoded)
         self._starts = self._place_features()
-        self._counts = self._zeros()
+        self._counts = np.zeros(self._starts[-1], dtype=np.uint32)
         self._is_torn = False  # whether an update was interrupted, so that features may have counted different records
-
-    def _zeros(self):
-        return np.zeros(self._starts[-1], dtype=np.uint32)
 
     def _place_features(self):
         """The positions where the counts of each feature begin, and the end; their number depends on the domain."""
@@ -251,8 +248,7 @@ class RangeGridSketch:
         """
         if not isinstance(other, RangeGridSketch):
             raise TypeError(f"other must be a RangeGridSketch, got {type(other).__name__}.")
-        different = differences(self, other)
-        if different:
+        if different := differences(self, other):
             raise ValueError(f"sketches must have the same public parameters to be merged, got different {different}.")
         with self._in_use(), other._in_use():
             self._check_addition(other.n_samples)
@@ -267,7 +263,7 @@ class RangeGridSketch:
         -------
         RangeGridSketch
         """
-        return self._with(self._zeros(), 0, frozenset())
+        return self._with(np.zeros_like(self._counts), 0, frozenset())
 
     def __copy__(self):
         return self._with(self._counts.copy(), self.n_samples, self._parts, self._is_torn)
@@ -332,7 +328,9 @@ class RangeGridSketch:
         """
         with self._in_use():
             self._check_undamaged()
-            return pack(self)
+            counts = self._counts.astype(_COUNTS, copy=False).tobytes()
+            content = b"".join([_NAME, _VERSION, b"\n", _line(self, self.n_samples, self._parts), b"\n", counts])
+            return content + hashlib.sha256(content).digest()
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
@@ -397,7 +395,7 @@ class RangeGridSketch:
     def __setstate__(self, state):
         vars(self).update(state)
         if self.n_samples == 0:
-            self._counts, self._is_torn = self._zeros(), False
+            self._counts, self._is_torn = np.zeros(self._starts[-1], dtype=np.uint32), False
 
 
 # --- Identities ------------------------------------------------------------------------------------------------------
@@ -413,11 +411,6 @@ _SIZE = 16  # bytes, so that no two are equal by chance
 MOST = 4096  # in a sketch; of more, the smallest are kept, so that two large merges keep the same ones
 
 
-def new_part():
-    """The identity of a new count, in a set."""
-    return frozenset([os.urandom(_SIZE)])
-
-
 def united(here, there):
     """The identities in two sets, at most ``MOST``; a ValueError if some are in both."""
     if not here.isdisjoint(there):
@@ -428,34 +421,30 @@ def united(here, there):
     return frozenset(heapq.nsmallest(MOST, here | there))
 
 
-def checked_parts(parts):
-    """Identities from a file, in a set; a ValueError or TypeError if there are more than ``MOST``, or others."""
-    parts = frozenset(parts)
-    if len(parts) > MOST or any(len(part) != _SIZE for part in parts):
-        raise ValueError
-    return parts
-
-
 # --- Public parameters -----------------------------------------------------------------------------------------------
+
+
+_NAMES = {"domains": "bounds or categories", "names": "feature_names", "target": "target_bounds"}
 
 
 def differences(here, there):
     """Names of the public parameters in which two sketches differ, as str; their counts can then not be summed."""
-    here, there = _public(here), _public(there)
-    return ", ".join(name for name in here if not are_equal(here[name], there[name]))
+    here, there = (public | public["parameters"] for public in map(_public, (here, there)))
+    names = [name for name in here if here[name] != there.get(name) and name != "parameters"]
+    return ", ".join(_NAMES.get(name, name) for name in names)
 
 
 def _public(sketch):
-    domains = dict(enumerate(sketch.description.domains))
-    nominal = {j: domain for j, domain in domains.items() if isinstance(domain, Labels)}
+    """The public parameters as plain lists and numbers; without weights, as in versions before weights existed."""
+    names, classes = sketch.description.names, sketch.description.classes
+    values = {name: getattr(sketch, name) for name in _PARAMETERS}
     return {
-        "n_features": sketch.n_features_in_,
-        "feature_names": sketch.description.names,
-        "bounds": {j: domain for j, domain in domains.items() if j not in nominal},
-        "categories": nominal,
-        "target_bounds": sketch.description.target,
-        "classes": sketch.classes,
-    } | {name: getattr(sketch, name) for name in _PARAMETERS}
+        "domains": [to_json(domain) for domain in sketch.description.domains],
+        "names": None if names is None else names.tolist(),
+        "target": to_json(sketch.description.target),
+        "classes": None if classes is None else _labels_to_json(classes),
+        "parameters": {name: value for name, value in values.items() if name != "max_weight" or value is not None},
+    }
 
 
 def are_equal(a, b):
@@ -481,7 +470,7 @@ def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reader=None):
     table = open_chunk(X, description.domains, name)
     check_columns_seen(owner, table)
     refuse_target_among(table.names, y)
-    columns, _ = read_columns(table, description.domains)
+    columns = read_columns(table, description.domains)
     target = make_target(y, table.n_samples, description.target, description.classes, name)
     if sample_weight is not None:
         target = target._replace(weights=read_weights(sample_weight, sketch.max_weight, table.n_samples))
@@ -506,7 +495,7 @@ def _add(sketch, columns, target, n_jobs):
             sketch._counts_of(j)[:] += counts_j
     sketch.n_samples += n_samples
     if sketch.n_samples > 0 and not sketch._parts:
-        sketch._parts = new_part()
+        sketch._parts = frozenset([os.urandom(_SIZE)])
     sketch._is_torn = False
 
 
@@ -517,13 +506,6 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 _PARAMETERS = ("statistic", "correction", "B", "c", "n_parts", "max_weight")  # besides the description
 _WIDEST_DTYPE = {"i": np.int64, "u": np.uint64, "f": np.float64}  # labels of one kind are equal for any item size
 _FOREIGN = "the data must come from RangeGridSketch.to_bytes or save, got other or damaged data."
-
-
-def pack(sketch):
-    """The bytes of a sketch."""
-    counts = sketch._counts.astype(_COUNTS, copy=False).tobytes()
-    content = b"".join([_NAME, _VERSION, b"\n", _line(sketch, sketch.n_samples, sketch._parts), b"\n", counts])
-    return content + hashlib.sha256(content).digest()
 
 
 def unpack(data, described):
@@ -572,29 +554,16 @@ def _contents(data):
 
 def _line(sketch, n_samples, identities):
     """The public parameters as one line, the same for equal sketches of the same counts."""
-    names, classes = sketch.description.names, sketch.description.classes
-    public = {
-        "domains": [to_json(domain) for domain in sketch.description.domains],
-        "names": None if names is None else names.tolist(),
-        "target": to_json(sketch.description.target),
-        "classes": None if classes is None else _labels_to_json(classes),
-        "parameters": _parameters(sketch),
-        "n_samples": n_samples,
-        "parts": sorted(part.hex() for part in identities),
-    }
+    public = _public(sketch) | {"n_samples": n_samples, "parts": sorted(part.hex() for part in identities)}
     return json.dumps(public, sort_keys=True, separators=(",", ":")).encode("ascii")
-
-
-def _parameters(sketch):
-    """The parameters of the sketch; without weights, as in versions before weights existed."""
-    values = {name: getattr(sketch, name) for name in _PARAMETERS}
-    return {name: value for name, value in values.items() if name != "max_weight" or value is not None}
 
 
 def _without_records(line, described, n_counts):
     """A sketch that has not counted the records yet, their number, and the identities of what was counted."""
     public = read_json(line)
-    if type(public["n_samples"]) is not int:
+    identities = frozenset(map(bytes.fromhex, public["parts"]))
+    are_ours = len(identities) <= MOST and all(len(identity) == _SIZE for identity in identities)
+    if type(public["n_samples"]) is not int or not are_ours:
         raise ValueError
     description = check_description(
         Description(
@@ -605,11 +574,7 @@ def _without_records(line, described, n_counts):
         )
     )
     _check_size(description, public["parameters"], n_counts)
-    return (
-        described(description, **public["parameters"]),
-        public["n_samples"],
-        checked_parts(map(bytes.fromhex, public["parts"])),
-    )
+    return described(description, **public["parameters"]), public["n_samples"], identities
 
 
 def _check_size(description, parameters, n_counts):
@@ -617,13 +582,12 @@ def _check_size(description, parameters, n_counts):
 
     A numeric feature and target have at least B counts, and without a correction at least B**2 / 4.
     """
-    has_numbers = description.target is not None and not all(
-        isinstance(domain, Labels) for domain in description.domains
-    )
-    if has_numbers and (parameters["statistic"], parameters["n_parts"]) == ("mic_r", None):
-        B = parameters["B"]
-        if n_counts < (B * B / 4 if parameters["correction"] is None else B):
-            raise ValueError
+    are_labels = description.target is None or all(isinstance(domain, Labels) for domain in description.domains)
+    if are_labels or (parameters["statistic"], parameters["n_parts"]) != ("mic_r", None):
+        return
+    B = parameters["B"]
+    if n_counts < (B * B / 4 if parameters["correction"] is None else B):
+        raise ValueError
 
 
 def _labels_to_json(labels):

@@ -16,7 +16,7 @@ from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.statistics.mtv.counts import Placed
 from skdpmic.statistics.mtv.statistic import pair_codes, pair_labels
 from skdpmic.table.domains import Ignored, Labels, Order
-from skdpmic.table.features import feature_domains, listed
+from skdpmic.table.facts import feature_domains, listed
 from skdpmic.table.frames import as_frame, is_frame, is_lazy
 from skdpmic.table.normal_form import TEXT, ColumnSource
 from skdpmic.table.records import FEWEST, PublicTable, Shape, map_features, refuse_dask
@@ -83,11 +83,11 @@ def count_stream(
     >>> scorer.fit_sketch(sketch).ranking_
     array([1, 2])
     """
-    _check(empty, target, sample_weight)
+    others = {"target": target} | ({} if sample_weight is None else {"sample_weight": sample_weight})
+    _check(empty, others)
     refuse_dask(stream)
     sketch = empty.empty()
     names = sketch.feature_names_in_.tolist()
-    others = {"target": target} | ({} if sample_weight is None else {"sample_weight": sample_weight})
     for frame in frames_of(stream):
         _check_columns(frame, names, others)
         y, *weights = (frame[name].to_native() for name in others.values())
@@ -127,22 +127,20 @@ def count_batches(sketch, reader, X, y, sample_weight, n_jobs, *, holds):
     return held
 
 
-def _check(empty, target, sample_weight):
+def _check(empty, others):
     if not isinstance(empty, RangeGridSketch):
         raise TypeError(f"empty must be a RangeGridSketch, got {type(empty).__name__}.")
     if not hasattr(empty, "feature_names_in_"):
         raise ValueError("empty must have feature names, which identify the columns, got none: pass feature_names.")
-    if not isinstance(target, str) or target in empty.feature_names_in_:
-        raise ValueError(
-            f"target must be the name of a column that is not a feature of the sketch, got {quoted(target)}."
-        )
-    check_weights_given(sample_weight, empty.max_weight)
-    names = {*empty.feature_names_in_, target}
-    if sample_weight is not None and (not isinstance(sample_weight, str) or sample_weight in names):
-        raise ValueError(
-            "sample_weight must be the name of a column that is neither a feature of the sketch nor the target, got "
-            f"{quoted(sample_weight)}."
-        )
+    check_weights_given(others.get("sample_weight"), empty.max_weight)
+    names = set(empty.feature_names_in_)
+    for parameter, name in others.items():
+        if not isinstance(name, str) or name in names:
+            raise ValueError(
+                f"{parameter} must be the name of a column that is no feature of the sketch, nor another parameter, "
+                f"got {quoted(name)}."
+            )
+        names.add(name)
 
 
 def _check_columns(frame, names, others):
@@ -174,11 +172,11 @@ def _joined(frames):
     waiting = []
     for frame in frames:
         if waiting and (sum(map(len, waiting)) >= _ROWS or _types(waiting[0]) != _types(frame)):
-            yield _as_one(waiting)
+            yield nw.concat(waiting)
             waiting = []
         waiting.append(frame)
     if waiting:
-        yield _as_one(waiting)
+        yield nw.concat(waiting)
 
 
 def _types(frame):
@@ -186,10 +184,6 @@ def _types(frame):
     attribute = "type" if frame.implementation.is_pyarrow() else "dtype"
     types = [(column.name, getattr(column.to_native(), attribute)) for column in frame.iter_columns()]
     return frame.implementation, types
-
-
-def _as_one(frames):
-    return frames[0] if len(frames) == 1 else nw.concat(frames)
 
 
 def _batches(stream):
@@ -304,8 +298,8 @@ def count_collection(empty, X, y, sample_weight=None, *, holds):
     whole = _in_tree(_merge, [sketch for sketch, _ in counted])
     whole, *held = read_by_engine("X or y", dask.persist, whole, *(rows for _, rows in counted if holds))
     (sketch,) = read_by_engine("X or y", dask.compute, whole)
-    if isinstance(sketch, _Refusal):
-        raise sketch.kind(sketch.message)
+    if isinstance(sketch, Exception):
+        raise sketch
     return sketch, partial(_count_pairs, here, held) if holds else None
 
 
@@ -328,53 +322,39 @@ def _in_tree(merge, tasks):
     return tasks[0]
 
 
-class _Refusal(NamedTuple):
-    """Returned by a worker in place of a sketch of refused rows, with our own message, which quotes no values."""
-
-    kind: type
-    message: str
-
-
 def _count_rows(empty, holds, X, y, sample_weight=None):
-    """The sketch of some rows, and the rows themselves if they are to be held."""
+    """The sketch of some rows, and the rows themselves if they are to be held; an error of our own for refused rows."""
     sketch = empty.empty()
     try:
         chunk = count_into(sketch, sketch, X, y, None, sample_weight=sample_weight)
     except (TypeError, ValueError) as error:
-        return _Refusal(TypeError if isinstance(error, TypeError) else ValueError, str(error)), None
+        return (TypeError if isinstance(error, TypeError) else ValueError)(str(error)), None  # without its traceback
     return sketch, hold(sketch, *chunk) if holds else None
 
 
 def _merge(sketches):
-    refusals = [sketch for sketch in sketches if isinstance(sketch, _Refusal)]
+    refusals = [sketch for sketch in sketches if isinstance(sketch, Exception)]
     return refusals[0] if refusals else merge_all(sketches)
 
 
 def _partitions(X, columns):
     """Tasks that return the rows of X and of each column, by name, partition by partition."""
-    aligned = [_aligned(X, column, name) for name, column in columns.items()]
-    partitions = [_tasks(_with_whole_rows(X), "X"), *map(_tasks, aligned, columns)]
-    for name, of_column in zip(columns, partitions[1:], strict=True):
-        if len(of_column) != len(partitions[0]):
-            raise ValueError(
-                f"X and {name} must have the same partitions, got {len(partitions[0])} and {len(of_column)}."
-            )
+    partitions = [_tasks(_with_whole_rows(X), "X")]
+    for name, column in columns.items():
+        if column is None:
+            raise ValueError(f"{name} must be passed: the target {name} is None.")
+        if not is_dask_collection(column):
+            raise TypeError(f"{name} must be a dask collection if X is one, got {type(column).__name__}.")
+        lengths = [_known_length(X), _known_length(column)]
+        if None not in lengths and lengths[0] != lengths[1]:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
+        if None not in lengths and hasattr(X, "chunks") and hasattr(column, "chunks"):
+            column = column.rechunk({0: X.chunks[0]})
+        partitions.append(_tasks(column, name))
+        if len(partitions[-1]) != len(partitions[0]):
+            found = f"{len(partitions[0])} and {len(partitions[-1])}"
+            raise ValueError(f"X and {name} must have the same partitions, got {found}.")
     return partitions
-
-
-def _aligned(X, column, name):
-    """A column, rechunked like X if both chunk sizes are known; otherwise the workers compare lengths."""
-    if column is None:
-        raise ValueError(f"{name} must be passed: the target {name} is None.")
-    if not is_dask_collection(column):
-        raise TypeError(f"{name} must be a dask collection if X is one, got {type(column).__name__}.")
-    lengths = [_known_length(X), _known_length(column)]
-    are_known = None not in lengths
-    if are_known and lengths[0] != lengths[1]:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
-    if are_known and hasattr(X, "chunks") and hasattr(column, "chunks") and X.chunks[0] != column.chunks[0]:
-        return column.rechunk({0: X.chunks[0]})
-    return column
 
 
 def _tasks(collection, name):
@@ -445,9 +425,8 @@ class SketchedRecords:
     def public(self):
         """The public facts about the table."""
         sketch, description = self._sketch, self._sketch.description
-        seen = {"n_features_in_": sketch.n_features_in_}
-        if description.names is not None:
-            seen["feature_names_in_"] = description.names
+        names = {} if description.names is None else {"feature_names_in_": description.names}
+        seen = {"n_features_in_": sketch.n_features_in_} | names
         return PublicTable(
             Shape(sketch.n_samples, sketch.domains),
             sketch.n_classes,

@@ -43,8 +43,7 @@ from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile, norm
 from skdpmic.privacy.noise import laplace_scale
 from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, run, store
 from skdpmic.table.domains import NUMBERS, Labels, as_date
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.features import listed
+from skdpmic.table.facts import PublicFacts, listed
 from skdpmic.table.frames import in_memory
 from skdpmic.table.records import read_columns, read_records
 from skdpmic.table.tables import check_columns_seen, open_table
@@ -386,8 +385,8 @@ class PrivateAdditiveModel(PrivateEstimator):
         takes_text = any(isinstance(domain, Labels) for domain in self._domains)
         table = open_table(in_memory(X), type(self).__name__, takes_text=takes_text, least=1)
         check_columns_seen(self, table)
-        columns, domains = read_columns(table, self._domains)
-        codes = [parts.codes_of(column, domain.encoded) for column, domain in zip(columns, domains, strict=True)]
+        columns = zip(read_columns(table, self._domains), self._domains, strict=True)
+        codes = [parts.codes_of(column, domain.encoded) for column, domain in columns]
         return parts.sums_of_effects(codes, np.atleast_2d(self.coef_).T, self.intercept_, self._offsets)
 
     def _effects_of(self, j):

@@ -15,9 +15,8 @@ from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
 from skdpmic.table.domains import MISSING, OTHER, Labels, beside, domain_of, in_unit_interval, names_of_labels
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import as_frame, is_frame, is_lazy
-from skdpmic.table.handed_on import AsksForContainer, dataframe_of
 from skdpmic.table.records import read_columns
-from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
+from skdpmic.table.tables import AsksForContainer, check_columns_seen, columns_seen, dataframe_of, open_table
 
 _ENCODINGS = ("one-hot", "ordinal")
 
@@ -191,7 +190,7 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
         """
         check_is_fitted(self)
         table = self._open(X)
-        columns, _ = read_columns(table, self._domains)
+        columns = read_columns(table, self._domains)
         encoded = [values.astype(np.float64, copy=False) for *_, values in self._encoded(columns)]
         container = super().transform(None)
         container = table.native if isinstance(container, np.ndarray) else container

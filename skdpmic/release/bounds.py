@@ -22,10 +22,9 @@ from skdpmic.privacy.noise import entropy_source, uniform_below, weighted_choice
 from skdpmic.release.path import run
 from skdpmic.release.public_lines import DATE_LINE, NUMBER_LINE, Line
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Order
-from skdpmic.table.features import by_number, listed
+from skdpmic.table.facts import by_number, listed, refuse_faults
 from skdpmic.table.frames import column_of, is_frame, open_series
 from skdpmic.table.normal_form import OBJECTS, ColumnSource, array_of
-from skdpmic.table.records import refuse_other_kinds
 from skdpmic.table.tables import Table, open_table
 from skdpmic.table.values import as_numbers
 
@@ -213,7 +212,7 @@ def _read_columns(X, categories):
     numeric = [j for j in range(table.n_features) if j not in nominal]
     if not numeric:
         raise ValueError("X must have at least one column that is not in categories, got none.")
-    refuse_other_kinds(table, dict.fromkeys(numeric, Order()))
+    refuse_faults(dict.fromkeys(numeric, Order()), table.column_at, table.name_of)
     return {j if names is None else names[j]: _read(table, j, is_table) for j in numeric}, is_table
 
 

@@ -22,7 +22,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.path import run
 from skdpmic.release.summary_cells import ABOVE, BELOW, CellsRelease, SummaryCells
 from skdpmic.table.domains import MISSING, NUMBERS, OTHER, Knots, LogRange
-from skdpmic.table.features import feature_domains
+from skdpmic.table.facts import feature_domains
 from skdpmic.table.people import read_people
 from skdpmic.table.records import FEWEST, read_values
 from skdpmic.table.tables import open_table

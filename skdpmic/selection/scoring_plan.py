@@ -21,8 +21,7 @@ from skdpmic.release.path import FitPlan, check_budget_and_run
 from skdpmic.statistics.measure import Statistic
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named
 from skdpmic.table.domains import Nominal
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.features import n_candidates
+from skdpmic.table.facts import PublicFacts, n_candidates
 from skdpmic.table.records import Shape, read_records
 from skdpmic.table.targets import USUAL_MEAN, check_target_shares
 

@@ -23,9 +23,8 @@ from skdpmic.privacy.top_k import confidence_among_best
 from skdpmic.selection.scoring import PrivateScores, PrivateScoring, scores_plan
 from skdpmic.selection.scoring_plan import MeasureParameters, n_to_keep, scoring_plan
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.features import check_keep, kept_columns
-from skdpmic.table.handed_on import AsksForContainer, among_zeros, with_columns
-from skdpmic.table.tables import check_columns_seen, open_table
+from skdpmic.table.facts import check_keep, kept_columns
+from skdpmic.table.tables import AsksForContainer, among_zeros, check_columns_seen, open_table, with_columns
 
 
 class ColumnSelectionMixin(AsksForContainer, SelectorMixin):

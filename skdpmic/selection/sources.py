@@ -26,7 +26,7 @@ from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.statistics.grids import check_B, check_c
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import check_mergeable, statistic_named
-from skdpmic.table.features import kept_columns
+from skdpmic.table.facts import kept_columns
 from skdpmic.table.frames import column_of, is_lazy
 from skdpmic.table.people import check_given_together
 from skdpmic.table.records import check_enough

@@ -8,7 +8,6 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
@@ -55,15 +54,10 @@ def seconds(values):
     counts = values.view(np.int64)
     if unit in _WHOLE:
         return counts * float(multiple * _WHOLE[unit])
-    whole, rest = np.divmod(counts, np.int64(_PARTS[unit])) if multiple == 1 else _divmod(counts, multiple, unit)
-    return whole + rest / float(_PARTS[unit])
-
-
-def _divmod(counts, multiple, unit):
-    """Divmod of counts of several units each, whose product may overflow an int64."""
     per_second = _PARTS[unit]
-    pairs = [divmod(count * multiple, per_second) for count in counts.tolist()]
-    return np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+    if multiple > 1:  # as integers of Python: the product may overflow an int64
+        counts = counts.astype(object) * multiple
+    return (counts // per_second + counts % per_second / float(per_second)).astype(np.float64)
 
 
 def kind_of_date(value):
@@ -87,20 +81,6 @@ def seconds_of(value):
     if isinstance(value, datetime.timedelta):
         return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
     return math.nan if np.isnat(value) else float(seconds(np.array([value]))[0])
-
-
-def exact_seconds_of(value):
-    """The seconds of such a scalar, as a fraction or, of a duration in months or without a unit, with that unit."""
-    value = _duration_or_scalar(value)
-    if isinstance(value, datetime.timedelta):
-        return Fraction(value // datetime.timedelta(microseconds=1), 10**6)
-    unit, multiple = np.datetime_data(value.dtype)
-    if value.dtype.kind == "M" and unit in ("Y", "M"):
-        return Fraction(seconds(np.array([value]))[0])
-    count = int(value.view(np.int64)) * multiple
-    if unit in _WHOLE or unit in _PARTS:
-        return Fraction(count * _WHOLE.get(unit, 1), _PARTS.get(unit, 1))
-    return (12 * count, "M") if unit == "Y" else (count, unit)
 
 
 def _duration_or_scalar(value):
@@ -281,11 +261,6 @@ def domain_of(entry, name):
         of, ends = numbers_in(ends)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be {_ALLOWED}, got {quoted(entry)}{_advice(entry)}.") from None
-    return _between(of, ends, is_log, entry, name)
-
-
-def _between(of, ends, is_log, entry, name):
-    """The domain with these ends, or knots; a ValueError unless they are finite and ascending."""
     if not all(is_range(lower, upper) for lower, upper in pairwise(ends)) or not is_range(ends[0], ends[-1]):
         what = "lower < upper" if len(ends) == 2 else "increasing numbers"
         raise ValueError(f"{name} must be finite with {what}, as must upper - lower, got {quoted(entry)}.")
@@ -300,9 +275,7 @@ def _parts_of(entry):
     """The numbers in an entry, and whether it has "log"."""
     ends = list(ordered_pair(entry))
     is_log = len(ends) == 3 and isinstance(ends[2], str)
-    if is_log and ends.pop() != "log":
-        raise ValueError
-    if len(ends) < 2:
+    if (is_log and ends.pop() != "log") or len(ends) < 2:
         raise ValueError
     return ends, is_log
 
@@ -369,9 +342,16 @@ def domains_of(bounds, n_features, name="bounds"):
     """
     if _is_entry(bounds):
         return [domain_of(bounds, name)] * n_features
-    of, lower, upper = _sides(bounds, n_features, name)
-    pairs = zip(lower, upper, strict=True)
-    return [_between(of, pair, False, pair, f"{name} of feature {j}") for j, pair in enumerate(pairs)]
+    # Of two features, lists could also be one pair per feature.
+    are_arrays = isinstance(bounds, tuple) and not any(isinstance(side, tuple | list) for side in bounds)
+    sides = [np.asarray(side) for side in bounds] if are_arrays else []
+    if len(sides) != 2 or any(side.shape not in ((), (n_features,)) for side in sides):
+        raise ValueError(
+            f"{name} must be (lower, upper), each a number or an array of shape (n_features,) = ({n_features},), got "
+            f"{quoted(bounds)}: for one pair per feature, pass a dict by name or number."
+        )
+    pairs = zip(*(np.broadcast_to(side, n_features) for side in sides), strict=True)
+    return [domain_of(pair, f"{name} of feature {j}") for j, pair in enumerate(pairs)]
 
 
 def ordered_pair(pair):
@@ -385,52 +365,12 @@ def ordered_pair(pair):
 def _is_entry(bounds):
     """Whether bounds are one entry for all features: scalars, one of which may be "log"."""
     try:
-        return all(
-            isinstance(end, numbers.Real | str | np.generic) or _is_one_date(end) for end in ordered_pair(bounds)
+        return not any(
+            np.ndim(end) or not (isinstance(end, numbers.Real | str | np.generic) or is_date(end))
+            for end in ordered_pair(bounds)
         )
     except TypeError:
         return False
-
-
-def _numbers_in_array(side):
-    return (NUMBERS, side.astype(np.float64).tolist()) if side.dtype.kind in "biuf" else numbers_in(side)
-
-
-def _is_one_date(end):
-    return is_date(end) and np.ndim(end) == 0
-
-
-def _sides(bounds, n_features, name):
-    """The kind of all ends, and lists of the lower and of the upper ends of all features."""
-    allowed = f"{name} must be (lower, upper), each a number or an array of shape (n_features,) = ({n_features},)"
-    try:
-        sides = [np.asarray(side) for side in ordered_pair(bounds)]
-    except (TypeError, ValueError):
-        raise ValueError(f"{allowed}, got {quoted(bounds)}.") from None
-    shapes = [side.shape for side in sides]
-    if n_features != 2 and shapes == [(2,)] * n_features:
-        raise ValueError(f"{allowed}, got one pair per feature: pass tuple(np.transpose({name})), or a dict by name.")
-    if len(sides) != 2:
-        raise ValueError(f"{allowed}, got {quoted(bounds)}.")
-    for shape in shapes:
-        if shape not in ((), (n_features,)):
-            raise ValueError(f"{allowed}, got an array of shape {shape}.")
-    # Of two features, a tuple of arrays is the only form that differs from one pair per feature.
-    is_tuple_of_arrays = isinstance(bounds, tuple) and not any(isinstance(side, tuple | list) for side in bounds)
-    if n_features == 2 and shapes == [(2,), (2,)] and not is_tuple_of_arrays:
-        (a, b), (c, d) = bounds
-        raise ValueError(
-            f"{name} of two features must be unambiguous, got {quoted(bounds)}. For (all lower ends, all upper ends), "
-            f"pass a tuple of arrays, (np.array([{a}, {b}]), np.array([{c}, {d}])). For one pair per feature, pass "
-            f"(np.array([{a}, {c}]), np.array([{b}, {d}])), or a dict by name."
-        )
-    try:
-        (of, lower), (of_upper, upper) = map(_numbers_in_array, (np.broadcast_to(side, n_features) for side in sides))
-    except (TypeError, ValueError, OverflowError):
-        of, of_upper = None, ""
-    if of != of_upper:
-        raise ValueError(f"{allowed}, got {quoted(bounds)}.")
-    return of, lower, upper
 
 
 # --- As text, for sketches ------------------------------------------------------------------------------------------
@@ -461,8 +401,6 @@ def from_json(values):
 
 
 OTHER, MISSING = "other", "missing"
-_UNITS = ("D", "m", "s", "ms", "us")  # of dates
-_IF_EXACT, _DIGITS = range(3, 7), range(3, 18)
 _EXACT, _NEAR = 1e-9, 0.01  # errors of rounded ends, in widths of the narrower part beside each
 
 
@@ -500,18 +438,12 @@ def ends_in_words(ends):
         return [str(end.item()).removesuffix(", 0:00:00") for end in ends.astype("m8[us]")]
     widths = np.abs(np.diff(ends).astype(np.float64))
     room = np.minimum(np.append(widths, np.inf), np.insert(widths, 0, np.inf))
-    if ends.dtype.kind == "M":
-        return _first_within(_NEAR * room, ends, (_dates(ends, unit) for unit in _UNITS))
-    exact = _first_within(_EXACT * room, ends, (_numbers(ends, digits) for digits in _IF_EXACT), None)
-    return exact or _first_within(_NEAR * room, ends, (_numbers(ends, digits) for digits in _DIGITS))
-
-
-def _first_within(errors, ends, written, otherwise=""):
-    """The first texts whose values are no further from the ends than that; `otherwise`, or else the last ones."""
-    for texts, values in written:
-        if (np.abs((values - ends).astype(np.float64)) <= errors).all():
-            return texts
-    return texts if otherwise is not None else None
+    written = _dates if ends.dtype.kind == "M" else _numbers
+    for error, precision in _TRIED[written]:
+        texts, values = written(ends, precision)
+        if (np.abs((values - ends).astype(np.float64)) <= error * room).all():
+            break
+    return texts
 
 
 def _dates(ends, unit):
@@ -530,3 +462,9 @@ def _number(value, digits):
         return np.format_float_positional(value, precision=digits, fractional=False, trim="-")
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
+_TRIED = {  # errors, and units or numbers of digits
+    _dates: [(_NEAR, unit) for unit in ("D", "m", "s", "ms", "us")],
+    _numbers: [(_EXACT, digits) for digits in range(3, 7)] + [(_NEAR, digits) for digits in range(3, 18)],
+}

@@ -89,7 +89,7 @@ def open_column(column: Any) -> ColumnSource:
     series = column if isinstance(column, nw.Series) else nw.from_native(column, series_only=True)
     native = series.to_native()
     if series.implementation.is_polars():
-        return from_polars(native)._replace(is_of_polars=True)
+        return from_polars(native)
     if series.implementation.is_pyarrow():
         return from_arrow(native)
     return from_pandas(native if series.implementation.is_pandas() else series.to_pandas())

@@ -84,8 +84,6 @@ class ColumnSource(NamedTuple):
     """Labels that the type declares, independent of the values."""
     is_coded: bool = False
     """Whether the values are codes of labels that may have been read from the data."""
-    is_of_polars: bool = False
-    """Whether messages give lines for Polars, not for pandas."""
 
     def read(self, name):
         """The column in its normal form; an error of the library names only the column."""
@@ -151,15 +149,12 @@ def from_arrow(array):
 
 def _reader_of(dtype):
     """The kind of an Arrow type, and the function that reads an array of it."""
-    from pyarrow import compute, types
+    from pyarrow import types
 
     name = str(dtype)
     if types.is_dictionary(dtype):
         kind, read = _reader_of(dtype.value_type)
         return kind, lambda array: _read_dictionary(array, read)
-    if types.is_run_end_encoded(dtype):
-        kind, read = _reader_of(dtype.value_type)
-        return kind, lambda array: read(compute.run_end_decode(array))
     if types.is_date(dtype) or types.is_timestamp(dtype) or types.is_duration(dtype):
         kind, unit = (DURATIONS, "m8") if types.is_duration(dtype) else (DATES, "M8")
         unit = f"{unit}[{_UNITS_OF_DATES.get(name) or dtype.unit}]"  # with a time zone, in UTC
@@ -167,10 +162,9 @@ def _reader_of(dtype):
     if types.is_boolean(dtype) or types.is_integer(dtype) or types.is_floating(dtype):
         return NUMBERS, lambda array: _read_words(array, NUMBERS)
     if types.is_time(dtype):  # as counts of its unit: Python's times have no nanoseconds
-        counts = _counts_of(dtype)
-        return OTHER, lambda array: _read_words(array.view(counts), OTHER)
+        return OTHER, lambda array: _read_words(array, OTHER, np.int64)
     if types.is_decimal(dtype):
-        return NUMBERS, lambda array: _read_decimals(array)
+        return NUMBERS, _read_decimals
     if name in _TEXTS or name in _BINARIES:
         kind = TEXT if name in _TEXTS else BYTES
         return kind, lambda array: _read_encoded(array, kind)
@@ -181,16 +175,13 @@ _UNITS_OF_DATES = {"date32[day]": "D", "date64[ms]": "ms"}
 _TEXTS, _BINARIES = ("string", "large_string", "string_view"), ("binary", "large_binary", "binary_view")
 
 
-def _nulls(array):
-    return array.is_null().to_numpy(zero_copy_only=False)
-
-
 def _read_words(array, kind, unit=None):
-    """Values of equal width, as they are stored, whether null or not."""
+    """Values of equal width, as they are stored, whether null or not; times as the integers that count units."""
     import pyarrow
 
-    missing = _nulls(array)
-    dtype = array.type if unit is None else _counts_of(array.type)
+    missing, dtype = array.is_null().to_numpy(zero_copy_only=False), array.type
+    if unit is not None:
+        dtype = pyarrow.int64() if dtype.bit_width == 64 else pyarrow.int32()
     if missing.all():  # there may be no buffer
         stored = np.zeros(len(array), dtype=dtype.to_pandas_dtype())
     else:
@@ -199,13 +190,6 @@ def _read_words(array, kind, unit=None):
     if unit is not None:
         stored = stored.astype(np.int64, copy=False).view(unit)
     return Column(kind, stored, missing | np.isnan(stored) if stored.dtype.kind == "f" else missing)
-
-
-def _counts_of(dtype):
-    """The integers in which times of this type are stored."""
-    import pyarrow
-
-    return pyarrow.int64() if dtype.bit_width == 64 else pyarrow.int32()
 
 
 def _read_dictionary(array, read):
@@ -303,11 +287,7 @@ def read_numpy(array, kind):
     if kind in (DATES, DURATIONS):  # whose integers are viewed, so they must be in the order of this processor
         native = array.astype(array.dtype.newbyteorder("="), copy=False)
         return Column(kind, native, np.isnat(native))
-    values = array.astype(object)
-    absent = getattr(array.dtype, "na_object", None)  # of variable-width text
-    if absent is None or isinstance(absent, str):
-        return of_objects(values, kind)
-    return compressed(kind, values, np.fromiter((value is absent for value in values), np.bool_, len(values)))
+    return of_objects(array.astype(object), kind)
 
 
 def of_objects(values, kind=OBJECTS):
@@ -404,11 +384,10 @@ def from_pandas(series):
     if isinstance(dtype, pandas.CategoricalDtype):
         return ColumnSource(_declared_entries(dtype).kind, lambda: _read_categorical(series), is_coded=True)
     if isinstance(dtype, pandas.SparseDtype):
-        return from_numpy(np.empty(0, dtype=dtype.subtype))._replace(make=lambda: _read_sparse(array))
+        source = from_numpy(np.empty(0, dtype=dtype.subtype))
+        return source._replace(make=lambda: _read_sparse(array, source.kind))
     if hasattr(dtype, "numpy_dtype"):  # nullable numbers
         return from_numpy(np.empty(0, dtype=dtype.numpy_dtype))._replace(make=lambda: _read_nullable(series))
-    if isinstance(dtype, pandas.PeriodDtype):
-        return ColumnSource(DATES, lambda: read_numpy(_first_seconds(series), DATES))
     is_other = isinstance(dtype, pandas.IntervalDtype)  # a missing one makes floats of the ends of all others
     kind = TEXT if isinstance(dtype, pandas.StringDtype) else OTHER if is_other else OBJECTS
     return ColumnSource(kind, lambda: compressed(kind, series.to_numpy(dtype=object), series.isna().to_numpy()))
@@ -425,11 +404,6 @@ def _read_categorical(series):
     return column_of_codes(codes, codes < 0, lambda used: _declared_entries(series.dtype, used).make())
 
 
-def _first_seconds(series):
-    """The first second of each period. As timestamps, one distant period would be an error for all."""
-    return series.array.asfreq("s", how="start").view("int64").astype("datetime64[s]")
-
-
 def _declared_entries(dtype, codes=()):
     """Some of the entries that a Categorical declares."""
     import pandas
@@ -441,18 +415,12 @@ def _declared_entries(dtype, codes=()):
     return from_pandas(pandas.Series(entries, dtype=entries.dtype))  # an inferred type could differ
 
 
-def _read_sparse(array):
-    """Stored values as a dictionary, with one more entry for all others."""
+def _read_sparse(array, kind):
+    """Values with those that are not stored; as floats if these are NaN, whether there are any or not."""
     import pandas
 
-    stored, missing = array.sp_index.to_int_index().indices, np.zeros(len(array), dtype=np.bool_)
-    entries, codes = array.sp_values, np.full(len(array), len(array.sp_values), dtype=np.int64)
-    codes[stored] = np.arange(len(stored))
-    if pandas.isna(array.fill_value):
-        missing[codes == len(stored)] = True
-    else:
-        entries = np.append(entries, np.array([array.fill_value], dtype=entries.dtype))
-    return column_of_codes(codes, missing, lambda used: from_numpy(entries[used]).make())
+    dense = array.to_dense()
+    return read_numpy(dense.astype(np.float64) if kind == NUMBERS and pandas.isna(array.fill_value) else dense, kind)
 
 
 def from_polars(series):
@@ -465,11 +433,11 @@ def from_polars(series):
         return ColumnSource(kind, lambda: _read_polars(series.to_physical(), kind, unit))
     if name == "Time":  # as counts: Python's times have no nanoseconds
         return ColumnSource(OTHER, lambda: _read_polars(series.to_physical(), OTHER))
-    if name == "Boolean":
-        return ColumnSource(NUMBERS, lambda: _read_polars(series, NUMBERS), BOOLEANS)
-    if dtype.is_numeric():
-        is_wide = name == "Decimal" or name.endswith("128")  # which numpy does not have
-        return ColumnSource(NUMBERS, lambda: _read_wide(series) if is_wide else _read_polars(series, NUMBERS))
+    if name == "Decimal" or name.endswith("128"):  # which numpy does not have
+        return ColumnSource(NUMBERS, lambda: of_objects(objects_of(series.to_list()), NUMBERS))
+    if name == "Boolean" or dtype.is_numeric():
+        labels = BOOLEANS if name == "Boolean" else None
+        return ColumnSource(NUMBERS, lambda: _read_polars(series, NUMBERS), labels)
     if name in ("String", "Categorical", "Enum"):
         labels = (tuple(dtype.categories) or None) if name == "Enum" else None
         return ColumnSource(TEXT, lambda: _read_texts(series.cast(_polars().String)), labels, name == "Categorical")
@@ -484,11 +452,6 @@ def _read_polars(series, kind, unit=None):
     if unit is not None:
         filled = filled.astype(np.int64).view(unit)
     return Column(kind, filled, missing | np.isnan(filled) if filled.dtype.kind == "f" else missing)
-
-
-def _read_wide(series):
-    """Numbers without a numpy type, as Python numbers."""
-    return compressed(NUMBERS, objects_of(series.to_list()), series.is_null().to_numpy())
 
 
 def _read_texts(series):

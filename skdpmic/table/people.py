@@ -7,19 +7,16 @@ follows from the label of the person and the order of their own rows: nothing hi
 """
 
 from collections.abc import Sequence
-from decimal import Decimal
-from fractions import Fraction
 from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 
 from skdpmic._utils.arguments import is_whole
-from skdpmic._utils.readable import refuse_collection, refuse_name
 from skdpmic._utils.texts import quoted
-from skdpmic.table.domains import exact_seconds_of, kind_of_date
-from skdpmic.table.frames import open_column, open_series
-from skdpmic.table.normal_form import array_of, is_absent, objects_of
+from skdpmic.table.domains import kind_of_date, seconds_of
+from skdpmic.table.frames import column_of
+from skdpmic.table.normal_form import is_absent, objects_of
 
 _AT_LEAST = 4  # people, as for records
 
@@ -104,7 +101,9 @@ def read_people(groups, max_rows_per_group, n_rows):
     -------
     People
     """
-    labels = _labels(groups)
+    if isinstance(groups, Sequence) and not isinstance(groups, str | bytes) and not hasattr(groups, "__array__"):
+        groups = objects_of(groups)  # which may be tuples
+    labels = column_of(groups, "groups")
     if labels.n_samples != n_rows:
         raise ValueError(
             f"groups must have one label for each row of X, got {labels.n_samples} labels for {n_rows} rows."
@@ -116,42 +115,18 @@ def read_people(groups, max_rows_per_group, n_rows):
         raise ValueError(f"groups must hold at least {_AT_LEAST} labels, one per person, got {n_groups}.")
     _, first = np.unique(persons, return_index=True)
     values = labels.values[first if labels.places is None else labels.places[first]]
-    values = values if values.dtype.kind in "mM" else values.tolist()
-    keys = np.array([_key(label) for label in values], dtype=np.uint64)
-    return People(persons, n_groups, int(max_rows_per_group), keys)
+    keys = [_key(label) for label in (values if values.dtype.kind in "mM" else values.tolist())]
+    return People(persons, n_groups, int(max_rows_per_group), np.array(keys, dtype=np.uint64))
 
 
 def _key(label):
     """A number of 64 bits that equal labels share, in every process."""
-    kind, value = exact_label(label)
-    if kind in ("tuple", "set"):
-        value = str(sorted(map(_key, label)) if kind == "set" else list(map(_key, label)))
-    elif kind != "text":  # Python hashes numbers alike in every process, but not bytes and dates
-        value = str(hash(value) if kind == "number" or not isinstance(kind, str) else value)
-    return int.from_bytes(blake2b(value.encode(errors="surrogatepass"), digest_size=8).digest(), "big")
-
-
-def _labels(groups):
-    """The labels as a column of any kind."""
-    refuse_name(groups, "groups")
-    refuse_collection(groups, "groups")
-    source = open_series(groups, "groups")
-    if source is None:
-        source = open_column(_as_array(groups))
-    return source.read("groups")
-
-
-def _as_array(groups):
-    """Labels in an array; those of a list, which may be tuples, each separately."""
-    if hasattr(groups, "__array__"):
-        groups = array_of(groups, "groups")
-    elif isinstance(groups, Sequence) and not isinstance(groups, str | bytes):
-        return objects_of(groups)
-    n_dimensions = len(getattr(groups, "shape", (None,)))
-    if n_dimensions != 1 or not isinstance(groups, np.ndarray):
-        what = f"{n_dimensions} dimensions" if n_dimensions != 1 else type(groups).__name__
-        raise ValueError(f"groups must be array-like of shape (n_samples,), got {what}.")
-    return groups
+    exact = exact_label(label)
+    if isinstance(exact, tuple):
+        exact = str(list(map(_key, exact)))
+    elif not isinstance(exact, str):  # Python hashes numbers alike in every process, but not bytes
+        exact = str(exact if isinstance(exact, bytes | None) else hash(exact))
+    return int.from_bytes(blake2b(exact.encode(errors="surrogatepass"), digest_size=8).digest(), "big")
 
 
 def numbered(column):
@@ -206,32 +181,21 @@ def labels_of_column(column):
 
 
 def exact_label(label):
-    """A kind and an exact value, hashable: numbers by value, text by characters, dates by instant, others by type."""
+    """A hashable value that equal labels share: numbers by value, text by characters, dates by seconds."""
     if type(label) not in _PLAIN:
         if is_absent(label):  # inside a tuple
-            return "missing", None
+            return None
         if kind := kind_of_date(label):
-            return kind, exact_seconds_of(label)
-    for of_type, kind, exact in _KINDS:
-        if isinstance(label, of_type):
-            return kind, exact(label)
-    return type(label), label
-
-
-def _exact_float(label):
-    is_long = isinstance(label, np.longdouble) and np.isfinite(label)
-    return Fraction(*label.as_integer_ratio()) if is_long else float(label)
+            return kind, seconds_of(label)
+    return next((exact(label) for of_type, exact in _EXACT if isinstance(label, of_type)), label)
 
 
 _PLAIN = frozenset({str, int, bool, bytes, tuple})
-# Python compares numbers of these types exactly, whatever their types.
-_KINDS = (
-    (str, "text", str.__str__),
-    (bytes, "bytes", bytes.__bytes__),
-    (int | np.integer | np.bool_, "number", int),
-    (Decimal, "number", Decimal),
-    (Fraction, "number", Fraction),
-    (float | np.floating, "number", _exact_float),
-    (tuple, "tuple", lambda label: tuple(map(exact_label, label))),
-    (frozenset, "set", lambda label: frozenset(map(exact_label, label))),
+# Python compares numbers exactly, whatever their types, but not members of an enumeration.
+_EXACT = (
+    (str, str.__str__),
+    (bytes, bytes.__bytes__),
+    (int | np.integer | np.bool_, int),
+    (float | np.floating, float),
+    (tuple, lambda label: tuple(map(exact_label, label))),
 )

@@ -15,11 +15,10 @@ from skdpmic._utils.readable import is_dask_collection, refuse_target_among
 from skdpmic._utils.texts import quoted
 from skdpmic.table import values
 from skdpmic.table.domains import NUMBERS, Ignored, Labels, Order, Range
-from skdpmic.table.facts import Description
-from skdpmic.table.features import domains_without_ranges, kept_columns, ordered_kinds, read_each, refuse_faults
+from skdpmic.table.facts import KINDS, Description, domains_without_ranges, kept_columns, refuse_faults
 from skdpmic.table.people import People, read_people
 from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
-from skdpmic.table.targets import ClassTarget, NumericTarget, make_target, target_of_rows
+from skdpmic.table.targets import ClassTarget, NumericTarget, make_target
 
 _COPIED_AT_ONCE = 16  # two cache lines of a record
 _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
@@ -27,51 +26,33 @@ _SHORT = 1500  # records: below, passing the interpreter's lock to a thread take
 
 
 class Columns:
-    """The columns of a table in memory, each made on access.
+    """The columns of a table in memory, each made when it is needed.
 
     Parameters
     ----------
-    makers : list of callables
-        Each returns an ndarray of shape (n_samples,).
+    source : list of callables or ndarray of shape (n_features, n_samples)
+        Each callable returns an ndarray of shape (n_samples,). Integers and booleans become floats, which take up to 8
+        times the memory.
     n_samples : int
     """
 
-    def __init__(self, makers, n_samples):
-        self._makers, self.shape = makers, (len(makers), n_samples)
+    def __init__(self, source, n_samples):
+        self._source, self.shape = source, (len(source), n_samples)
 
     def __len__(self):
-        return len(self._makers)
+        return len(self._source)
 
     def __getitem__(self, some):
-        return Columns(self._makers[some], self.shape[1])
+        return Columns(self._source[some], self.shape[1])
 
     def __iter__(self):
-        return (make() for make in self._makers)
+        return iter(self.made())
 
-
-class Integers(Columns):
-    """The columns of an array of integers or booleans, as floats made on access, which take up to 8 times the memory.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_features, n_samples)
-    """
-
-    def __init__(self, values):
-        self._values, self.shape = values, values.shape
-
-    def __len__(self):
-        return len(self._values)
-
-    def __getitem__(self, some):
-        return Integers(self._values[some])
-
-    def __iter__(self):
-        return iter(self.as_floats())
-
-    def as_floats(self):
-        """All columns: float64 ndarray of shape (n_features, n_samples)."""
-        return self._values.astype(np.float64, order="C")
+    def made(self):
+        """All of them: a list, or float64 ndarray of shape (n_features, n_samples)."""
+        if isinstance(self._source, np.ndarray):
+            return self._source.astype(np.float64, order="C")
+        return [make() for make in self._source]
 
 
 def map_features(function, columns, domains, n_jobs, left_out=(), progress=SILENT, of_block=None):
@@ -97,7 +78,8 @@ def map_features(function, columns, domains, n_jobs, left_out=(), progress=SILEN
     """
     n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
     function = of_block or partial(_one_by_one, function)
-    if n_workers == 1 or _are_short(columns):  # the overhead of joblib equals several features of a small table
+    is_short = isinstance(columns, np.ndarray | Columns) and columns.shape[1] < _SHORT
+    if n_workers == 1 or is_short:  # the overhead of joblib equals several features of a small table
         results = (
             result for run in _runs(n_features, left_out) for result in _each(function, columns[run], domains[run])
         )
@@ -106,7 +88,7 @@ def map_features(function, columns, domains, n_jobs, left_out=(), progress=SILEN
     blocks = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)(
         delayed(_each_of_block)(function, columns[block], domains[block])
         for run in _runs(n_features, left_out)
-        for block in _blocks(run, size)
+        for block in (slice(first, min(first + size, run.stop)) for first in range(run.start, run.stop, size))
     )
     blocks = progress.track(blocks, n_features - len(left_out), "columns", size=len)
     return [result for block in blocks for result in block]
@@ -116,14 +98,6 @@ def _runs(n_features, left_out):
     """The features between those left out, as slices, which need no copy."""
     ends = [-1, *sorted(left_out), n_features]
     return [slice(first + 1, last) for first, last in pairwise(ends) if first + 1 < last]
-
-
-def _blocks(run, size):
-    return [slice(first, min(first + size, run.stop)) for first in range(run.start, run.stop, size)]
-
-
-def _are_short(columns):
-    return isinstance(columns, np.ndarray | Columns) and columns.shape[1] < _SHORT
 
 
 def _each_of_block(function, columns, domains):
@@ -150,10 +124,9 @@ def _near_memory(columns):
     few = max(1, min(_COPIED_AT_ONCE, _COPIED_VALUES // max(1, n_samples)))
     for first in range(0, len(columns), few):
         some = columns[first : first + few]
-        if isinstance(some, Integers):
-            yield some.as_floats()
-        else:
-            yield np.ascontiguousarray(some) if isinstance(some, np.ndarray) else list(some)
+        if isinstance(some, Columns):
+            some = some.made()
+        yield np.ascontiguousarray(some) if isinstance(some, np.ndarray) else some
 
 
 class Shape(NamedTuple):
@@ -251,7 +224,10 @@ class TableRecords(NamedTuple):
         if self.people is None:
             return self._replace(progress=progress)
         rows = self.people.rows()
-        target = None if self.target is None else target_of_rows(self.target, rows)
+        target = self.target
+        if target is not None:
+            weights = None if target.weights is None else target.weights[rows]
+            target = target._replace(values=target.values[rows], weights=weights)
         return self._replace(rows=rows, target=target, progress=progress)
 
     def release_target_shares(self, measure, epsilon, random_bytes):
@@ -264,8 +240,7 @@ class TableRecords(NamedTuple):
         """``function(column, domain)`` for each feature that is not left out; `of_block` does the same for several."""
         if self.rows is not None:
             function, of_block = partial(_call_on_rows, function, self.rows), None
-        given = (self.columns, self.domains, n_jobs, left_out, self.progress, of_block)
-        return map_features(function, *given)
+        return map_features(function, self.columns, self.domains, n_jobs, left_out, self.progress, of_block)
 
     def scores(self, measure, n_jobs, random_bytes, left_out=()):
         """Noise-free scores of shape (n_features,), without those left out."""
@@ -297,11 +272,6 @@ def _call_on_rows(function, rows, column, *public):
 FEWEST = 4  # smallest number of records for scores
 
 
-def open_records(facts, X, reader):
-    """A table with enough records; `reader` is the name of the estimator in errors."""
-    return open_table(X, reader, takes_text=facts.takes_text, least=FEWEST)
-
-
 def read_records(facts, X, y, reader):
     """The records of a table in memory and its target, each read separately according to the public facts.
 
@@ -314,20 +284,19 @@ def read_records(facts, X, y, reader):
         Name of the estimator in errors.
     """
     facts.check_target()
-    table = open_records(facts, X, reader)
+    table = open_table(X, reader, takes_text=facts.takes_text, least=FEWEST)
     refuse_target_among(table.names, y)
     seen = columns_seen(table)
     description = facts.describe(table.n_features, table.names_as_text(), table.declared())
-    columns, domains = read_columns(table, description.domains)
+    columns = read_columns(table, description.domains)
     target = make_target(y, table.n_samples, description.target, description.classes, reader)
     kept = kept_columns(facts.keep, table.n_features, seen.get("feature_names_in_"))
-    return TableRecords(columns, _encoded_domains(domains), target, description, kept=kept, seen=seen)
+    return TableRecords(columns, _encoded_domains(description.domains), target, description, kept=kept, seen=seen)
 
 
 def read_features(table, facts):
     """The records of a table without a target, of which only the order of the values is needed."""
-    columns, domains = read_columns(table, facts.domains(table.n_features, table.names_as_text(), table.declared()))
-    return TableRecords(columns, [domain.encoded for domain in domains], None, seen=columns_seen(table))
+    return _without_target(table, facts.domains(table.n_features, table.names_as_text(), table.declared()))
 
 
 def read_labels_or_numbers(table, facts, X):
@@ -350,8 +319,11 @@ def read_labels_or_numbers(table, facts, X):
         declared = dict(enumerate(map(table.column_at, range(table.n_features))))
     columns = table.n_features, table.names_as_text(), declared
     domains = domains_without_ranges(facts.categories, *columns) if facts.bounds is None else facts.domains(*columns)
-    columns, domains = read_columns(table, domains)
-    return TableRecords(columns, [domain.encoded for domain in domains], None, seen=columns_seen(table))
+    return _without_target(table, domains)
+
+
+def _without_target(table, domains):
+    return TableRecords(read_columns(table, domains), _encoded_domains(domains), None, seen=columns_seen(table))
 
 
 def _encoded_domains(domains):
@@ -389,33 +361,29 @@ def read_numbers(X, estimator):
         return table.values.astype(np.float64) if table.values.dtype.kind in "biu" else table.values
     if table.is_sparse:
         return X
-    refuse_other_kinds(table, dict.fromkeys(range(table.n_features), Range(0.0, 1.0)))
-    return np.column_stack([_read(table, j, Range(0.0, 1.0)) for j in range(table.n_features)])
+    return np.column_stack(read_values(table, [Range(0.0, 1.0)] * table.n_features))
 
 
 # --- Columns ----------------------------------------------------------------------------------------------------------
 
 
 def read_columns(table, domains):
-    """The columns of a table, converted by their domains, and the domains.
+    """The columns of a table, converted by their domains.
 
     Returns
     -------
-    columns : ndarray of shape (n_features, n_samples), or Columns
-    domains : list of length n_features
+    ndarray of shape (n_features, n_samples), or Columns
     """
     different = {id(domain): domain for domain in domains}.values()  # one, where all columns have the same bounds
     if table.values is not None and all(map(_leaves_numbers, different)):
-        return Integers(table.values.T) if table.values.dtype.kind in "biu" else table.values.T, domains
-    # The values of these are checked, and the table must not become dense, or floats, as a whole.
-    if table.is_sparse or table.values is not None:
-        refuse_other_kinds(table, dict(enumerate(domains)))
-        return Columns(
-            [partial(_place, table, j, domain) for j, domain in enumerate(domains)], table.n_samples
-        ), domains
+        values = table.values.T
+        return Columns(values, table.n_samples) if values.dtype.kind in "biu" else values
+    if table.is_sparse or table.values is not None:  # the table must not become dense, or floats, as a whole
+        refuse_faults(dict(enumerate(domains)), table.column_at, table.name_of)
+        return Columns([partial(_place, table, j, domain) for j, domain in enumerate(domains)], table.n_samples)
     columns = read_values(table, domains)
     makers = [partial(domain.encode, column) for domain, column in zip(domains, columns, strict=True)]
-    return Columns(makers, table.n_samples), list(domains)
+    return Columns(makers, table.n_samples)
 
 
 def read_values(table, domains):
@@ -425,8 +393,8 @@ def read_values(table, domains):
     -------
     list of ndarrays of shape (n_samples,)
     """
-    refuse_other_kinds(table, dict(enumerate(domains)))
-    return read_each(lambda j: _read(table, j, domains[j]), range(table.n_features), table.name_of)
+    refuse_faults(dict(enumerate(domains)), table.column_at, table.name_of)
+    return [_read(table, j, domain) for j, domain in enumerate(domains)]
 
 
 def _leaves_numbers(domain):
@@ -445,9 +413,4 @@ def _read(table, j, domain):
     column = table.read(j)
     if isinstance(domain, Labels):
         return values.as_codes(column, domain.labels, name)
-    return values.as_numbers(column, ordered_kinds(domain), name)
-
-
-def refuse_other_kinds(table, domains):
-    """Raise if a column has another type than its domain, given by column number."""
-    refuse_faults(domains, table.column_at, table.name_of)
+    return values.as_numbers(column, KINDS[domain.of], name)

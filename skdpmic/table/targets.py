@@ -10,14 +10,13 @@ from sklearn.utils import column_or_1d
 
 from skdpmic._utils.arguments import check_n_shares, check_shares, is_number
 from skdpmic._utils.errors import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS
-from skdpmic._utils.readable import abbreviated, is_dask_collection, refuse_name
+from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import NUMBERS, Order, domain_of
-from skdpmic.table.features import refuse_missing
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form import OBJECTS, TEXT, array_of, kind_of_dtype
 from skdpmic.table.people import check_given_together
-from skdpmic.table.values import ANY_ORDER, are_labels, are_numerals, as_numbers, exact_codes
+from skdpmic.table.values import ANY_ORDER, are_labels, are_numerals, as_numbers, exact_codes, refuse_missing
 
 WEIGHT_UNITS = 256  # weights are rounded to this many equal parts of `max_weight`, so that sums are exact
 USUAL_MEAN = 0.25  # assumed mean of survey weights, as a share of the largest, if unknown
@@ -39,12 +38,6 @@ class ClassTarget(NamedTuple):
     values: np.ndarray  # (n_samples,)
     n_classes: int
     weights: np.ndarray | None = None
-
-
-def target_of_rows(target, rows):
-    """The target of some of the rows."""
-    weights = None if target.weights is None else target.weights[rows]
-    return target._replace(values=target.values[rows], weights=weights)
 
 
 def check_kind(target_bounds, classes, needs_ranges=True):
@@ -81,10 +74,8 @@ def check_target_shares(target_shares, target_bounds, classes):
     list of float
         All above 0, with a sum of about 1.
     """
-    if classes is None and target_bounds is None:
-        return check_shares(target_shares)
     if classes is None:
-        return check_n_shares(target_shares, None)
+        return check_shares(target_shares) if target_bounds is None else check_n_shares(target_shares, None)
     labels = check_classes(classes)
     shares = check_n_shares(target_shares, len(labels))
     given = _with_common_type(array_of(classes, "classes"))
@@ -133,9 +124,7 @@ def _as_numbers(y, domain):
 
 def check_classes(classes):
     """The distinct labels of a discrete target, in ascending order."""
-    if np.ndim(classes) != 1:
-        raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {quoted(classes)}.")
-    labels = array_of(classes, "classes")
+    labels = array_of(classes, "classes") if np.ndim(classes) == 1 else np.empty(0)
     if labels.dtype.kind in "Of":
         refuse_missing(labels, "classes")
     labels = _with_common_type(labels)
@@ -154,38 +143,30 @@ def check_classes(classes):
 
 
 def _class_target(y, classes, named):
-    if y.n_samples == 0:  # an empty column has an arbitrary type
-        return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
-    _complete(y, named)
     labels = check_classes(classes)
+    if y.n_samples == 0:  # an empty column has an arbitrary type
+        return ClassTarget(np.empty(0, dtype=np.int64), len(labels))
+    if y.missing.any():
+        remedy = NO_MISSING if named == "classes" else f"A target must be complete: {ONLY_COMPLETE}"
+        raise ValueError(f"Input y contains NaN. {remedy}")
     kind = kind_of_dtype(labels.dtype)
     if y.kind not in (kind, OBJECTS):
         numbered = (kind, y.kind) == (TEXT, NUMBERS)
         remedy = " VotingClassifier and other wrappers number labels: fit the estimator by itself." if numbered else ""
         raise ValueError(f"{named} and y must hold labels of one type, got {kind} and {y.kind}.{remedy}")
     if not are_labels(y, kind):
-        raise ValueError(_NO_CLASSES)
+        raise ValueError("y must hold labels of the same type as classes, got at least one other value.")
     codes = exact_codes(y, labels.tolist())
     if (codes < 0).any():
         known = abbreviated(labels.tolist())
         raise ValueError(f"y must hold only labels that are in {named}, {known}, got at least one other label.")
-    return ClassTarget(codes, max(len(labels), 2))
+    return ClassTarget(codes, len(labels))
 
 
 def one_dimensional(array):
     """A target as scikit-learn takes it: one column of two dimensions is taken, with a warning."""
     with config_context(array_api_dispatch=False):
         return column_or_1d(array, warn=True)
-
-
-def _complete(y, named="classes"):
-    if y.missing.any():
-        remedy = NO_MISSING if named == "classes" else f"A target must be complete: {ONLY_COMPLETE}"
-        raise ValueError(f"Input y contains NaN. {remedy}")
-    return y
-
-
-_NO_CLASSES = "y must hold labels of the same type as classes, and no missing values, got at least one other value."
 
 
 def _with_common_type(labels):
@@ -230,9 +211,6 @@ def read_weights(sample_weight, max_weight, n_samples):
 
 def check_weights(sample_weight, n_samples):
     """Weights as floats; raises unless there is one per record, none missing or below 0."""
-    if is_dask_collection(sample_weight):
-        raise TypeError("sample_weight must be in memory if X is, got a dask collection.")
-    refuse_name(sample_weight, "sample_weight")
     column = column_of(sample_weight, "sample_weight")
     if column.n_samples != n_samples:
         raise ValueError(f"sample_weight must have one weight per row of X, {n_samples}, got {column.n_samples}.")

@@ -13,7 +13,7 @@ from skdpmic._utils.errors import without_data, without_data_of
 from skdpmic._utils.readable import dates_refused, is_date
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, kind_of_date, seconds, seconds_of
 from skdpmic.table.frames import column_of
-from skdpmic.table.normal_form import BYTES, OBJECTS, OTHER, TEXT, exact_number, is_box
+from skdpmic.table.normal_form import BYTES, OBJECTS, OTHER, TEXT, exact_number, is_box, is_missing
 
 ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # kinds that can be ordered
 
@@ -117,6 +117,15 @@ def check_pair(x, y, min_samples=2):
 
 
 # --- Labels ----------------------------------------------------------------------------------------------------------
+
+
+def refuse_missing(labels, name):
+    """Raise if public labels, as an array of objects, include a missing value."""
+    if is_missing(labels).any():
+        raise ValueError(
+            f"{name} must hold labels only, got a missing value such as NaN or None. Leave it "
+            "out: missing values of a feature have their own bin, and a target must have none."
+        )
 
 
 def kind_of_labels(labels):

@@ -145,7 +145,7 @@ def true_parts(table, description):
 
     Missing values are in the last part of a column, and an error if it has none for them.
     """
-    values, _ = read_columns(table, description.domains)
+    values = read_columns(table, description.domains)
     parts = [_placed(column, of_column) for column, of_column in zip(description.columns, values, strict=True)]
     described = zip(description.names, parts, strict=True)
     empty = [name for name, of_column in described if (of_column < 0).any()]

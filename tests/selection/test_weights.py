@@ -189,7 +189,7 @@ def test_a_dask_collection_has_weights_in_partitions_of_the_same_rows():
     assert published(fitted) == published(make().fit(X, y, sample_weight=weights))
     with pytest.raises(ValueError, match=r"sample_weight|inconsistent numbers of samples"):
         make().fit(*collections[:2], sample_weight=array.from_array(weights[:-1], chunks=70))
-    with pytest.raises(TypeError, match="sample_weight must be in memory if X is"):
+    with pytest.raises(TypeError, match="sample_weight must be in memory, got a dask"):
         make().fit(X, y, sample_weight=collections[2])
 
 
