@@ -91,53 +91,6 @@ def test_fitting_a_collection_is_the_same_as_fitting_its_rows(way, make):
     assert published(fitted) == published(expected)
 
 
-@seeded
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
-def test_a_target_may_be_a_frame_with_one_column():
-    X, y = collections(*table())["frame, one column"]
-    fitted = DPMICScorer(random_state=0, **PUBLIC).fit(X, y)
-    assert fitted.scores_.tolist() == DPMICScorer(random_state=0, **PUBLIC).fit(*table()).scores_.tolist()
-
-
-@seeded
-def test_partitions_without_records_may_have_labels_of_any_type():
-    frame, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
-    X, y = table()
-    labels = np.where(y > 0.3, "high", "low").astype(object)
-    rows = frame.from_pandas(pandas.DataFrame(X, columns=list("abcd")).assign(y=labels), npartitions=4)
-    rows = frame.concat([rows.query("a > 5"), rows])
-    assert min(rows.map_partitions(len).compute()) == 0
-    public = {"bounds": (0, 1), "classes": ["low", "high"]}
-    fitted = DPMICScorer(random_state=0, **public).fit(rows[list("abcd")], rows["y"])
-    assert fitted.scores_.tolist() == DPMICScorer(random_state=0, **public).fit(X, labels).scores_.tolist()
-
-
-@seeded
-def test_the_length_of_one_collection_may_be_unknown():
-    every = collections(*table())
-    X, y = every["frame"][0].to_dask_array(lengths=True), every["unknown lengths"][1]
-    expected = published(DPMICScorer(random_state=0, B=20, **PUBLIC).fit(*table()))
-    assert published(DPMICScorer(random_state=0, B=20, **PUBLIC).fit(X, y)) == expected
-    with pytest.raises(ValueError, match="same partitions, got 3 and 11"):
-        DPMICScorer(B=20, **PUBLIC).fit(X.rechunk({0: 200}), y)
-
-
-def test_rows_stay_on_the_workers(monkeypatch):
-    """The client requests no large result: only numbers of rows and one sketch."""
-    dask = pytest.importorskip("dask")
-    X, y = collections(*table())["unknown lengths"]
-    results = []
-    compute = dask.compute
-
-    def recording(*args, **kwargs):
-        results.extend(compute(*args, **kwargs))
-        return tuple(results[-len(args) :])
-
-    monkeypatch.setattr(dask, "compute", recording)
-    DPMICScorer(**PUBLIC).fit(X, y)
-    assert [type(result) for result in results] == [int] * 11 + [RangeGridSketch]
-
-
 def test_collections_that_do_not_match_are_refused():
     every = collections(*table())
     scorer = DPMICScorer(B=20, **PUBLIC)

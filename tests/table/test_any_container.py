@@ -7,7 +7,6 @@ Python objects. A reference implementation in this file converts each value on i
 
 import datetime
 import functools
-import io
 import math
 import warnings
 from decimal import Decimal
@@ -36,8 +35,6 @@ from tests.table.arrow_columns import pa as pyarrow
 if not hasattr(polars, "Int128"):
     pytest.skip("this version of Polars lacks some types", allow_module_level=True)
 
-duckdb = pytest.importorskip("duckdb")
-parquet = pytest.importorskip("pyarrow.parquet")
 
 N = 80
 CLASSES = [0, 1] * (N // 2)
@@ -189,11 +186,6 @@ POLARS_TYPES |= typed(
         **{"text": [polars.String, polars.Categorical, polars.Enum(POOLS["text"])], "numbered": [polars.UInt64]},
     },
 )
-DUCKDB_TYPES = {name: form for name, form in ARROW_TYPES.items() if form[0] != "duration"}  # its intervals have months
-PARQUET_TYPES = {
-    name: form for name, form in ARROW_TYPES.items() if form[0] != "duration"
-}  # in a dictionary, read back as numbers
-
 # --- Tables of columns, by name -------------------------------------------------------------------------------------
 
 
@@ -206,16 +198,6 @@ def object_array(columns):
     for j, values in enumerate(columns.values()):
         array[:, j] = values
     return array
-
-
-def relation(columns):
-    return duckdb.connect().from_arrow(pyarrow.table(columns))
-
-
-def through_file(columns):
-    file = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns), file)
-    return parquet.read_table(file)
 
 
 def one_column_array(columns):
@@ -241,8 +223,6 @@ CONTAINERS = {  # name -> (column types, function that makes a table, function t
     "Arrow": (ARROW_TYPES, pyarrow.table, lambda table: table.column(0)),
     "reader": (ARROW_TYPES, lambda columns: pyarrow.table(columns).to_reader(max_chunksize=7), lambda table: table),
     "stream": (ARROW_TYPES, lambda columns: Stream(pyarrow.table(columns)), lambda table: table),
-    "Parquet": (PARQUET_TYPES, through_file, lambda table: table.column(0)),
-    "DuckDB": (DUCKDB_TYPES, relation, lambda table: table),
 }
 WITHOUT_NAMES = ("list", "object array", "array")
 
@@ -404,15 +384,6 @@ def test_tables_in_all_containers_give_the_result_of_plain_values(way, has_missi
     for container in CONTAINERS:
         if takes_tables(way, container):
             check_tables(way, container, 0, 24, has_missing)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("container", CONTAINERS)
-def test_every_container_holds_every_kind(container):
-    forms = CONTAINERS[container][0]
-    columns = columns_that_hold(container, forms, {kind: (pool * N)[:N] for kind, pool in POOLS.items()})
-    cannot = {"array": {"decimal", "zoned"}, "DuckDB": {"duration"}, "Parquet": {"duration"}}
-    assert POOLS.keys() - {forms[name][0] for name in columns} == cannot.get(container, set())
 
 
 # --- Single columns: targets, people, weights -----------------------------------------------------------------

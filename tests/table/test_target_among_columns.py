@@ -5,16 +5,12 @@ import random
 import numpy as np
 import pandas
 import polars
-import pyarrow
 import pytest
-import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.fixes import parse_version
 
 from skdpmic import (
     BudgetLedger,
-    Codebook,
     DPMICScorer,
     DPMICSelector,
     PrivateAdditiveClassifier,
@@ -31,29 +27,18 @@ FRAME = pandas.DataFrame(VALUES, columns=NAMES)
 TABLES = {
     "pandas": FRAME,
     "Polars": polars.DataFrame(VALUES, schema=NAMES),
-    "lazy": polars.DataFrame(VALUES, schema=NAMES).lazy(),
-    "Arrow": pyarrow.Table.from_pandas(FRAME),
 }
 COLUMNS = {
     "pandas": lambda name: FRAME[name],
     "pandas, one column": lambda name: FRAME[[name]],
     "Polars": lambda name: TABLES["Polars"][name],
-    "Polars, one column": lambda name: TABLES["Polars"].select(name),
-    "Arrow, one column": lambda name: TABLES["Arrow"].select([name]),
 }
-
-
-def with_rows_to_pick(data):
-    """What a search takes: in memory, and no Arrow table before scikit-learn 1.7, which picks no rows of it."""
-    if isinstance(data, pyarrow.Table) and parse_version(sklearn.__version__) < parse_version("1.7"):
-        return data.to_pandas()
-    return data.collect() if hasattr(data, "collect") else data
 
 
 def search(ledger, X, y):
     estimator = make_pipeline(PrivateSelectKBest(1, epsilon=1.0, ledger=ledger, **PUBLIC), LogisticRegression())
     searched = PrivateGridSearch(estimator, {"logisticregression__C": [1, 2]}, epsilon=1.0, ledger=ledger)
-    searched.fit(with_rows_to_pick(X), with_rows_to_pick(y))
+    searched.fit(X, y)
 
 
 def evaluate(ledger, X, y):
@@ -63,7 +48,7 @@ def evaluate(ledger, X, y):
 
 def counted(ledger, X, y):
     scorer = DPMICScorer(epsilon=1.0, ledger=ledger, B=9, c=2, **PUBLIC)
-    scorer.partial_fit(X.collect() if hasattr(X, "collect") else X, y).publish()
+    scorer.partial_fit(X, y).publish()
 
 
 def of_two_parties(ledger, X, y):
@@ -95,15 +80,3 @@ def test_a_target_with_the_name_of_a_column_is_refused_before_the_charge(use, tm
     assert ledger.spent() == (0.0, 0.0)
     USES[use](ledger, FRAME, FRAME["risk"].rename("target"))
     assert ledger.spent()[0] > 0
-
-
-def test_a_codebook_lists_no_target_among_the_features():
-    codebook = Codebook({name: [0, 1] for name in NAMES})
-    for ask in (
-        lambda: codebook.target("risk", ["age", "risk"]),
-        lambda: codebook.features(["risk"], target="risk"),
-        lambda: codebook.records(FRAME, "risk", ["risk", "age"]),
-    ):
-        with pytest.raises(ValueError, match="features must not hold the target 'risk', which would predict itself"):
-            ask()
-    assert list(codebook.records(FRAME, "risk")["X"].columns) == ["age", "years"]
