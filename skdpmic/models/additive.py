@@ -13,26 +13,12 @@ from sklearn.base import is_classifier
 from skdpmic._utils.arguments import check_whole, nearest_shares
 from skdpmic._utils.bases import ClassifierMixin, RegressorMixin
 from skdpmic._utils.errors import warn
-from skdpmic._utils.private_estimator import (
-    PrivateEstimator,
-    check_published,
-    dataframe,
-    with_intervals,
-)
+from skdpmic._utils.private_estimator import PrivateEstimator, check_published, dataframe, with_intervals
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, number_column, why_broken
 from skdpmic._utils.texts import counted, in_short, names_of
-from skdpmic._utils.typing import (
-    BesideTable,
-    Categories,
-    ColumnLike,
-    Floats,
-    RandomState,
-    Range,
-    Ranges,
-    TableLike,
-)
+from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Range, Ranges, TableLike
 from skdpmic.budget.filters import round_up
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.models import parts
@@ -557,7 +543,7 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
 
     classes: ColumnLike | None = None
 
-    def decision_function(self, X: TableLike) -> Floats:
+    def decision_function(self, X: TableLike) -> Any:
         """Compute the sums of effects from which predictions are made.
 
         Parameters
@@ -574,7 +560,7 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict_proba(self, X: TableLike) -> Floats:
+    def predict_proba(self, X: TableLike) -> Any:
         """Predict the probability of each class.
 
         Parameters

@@ -9,7 +9,6 @@ import polars
 import pytest
 
 from skdpmic import PrivateSelectKBest
-from skdpmic.privacy.composition import check_epsilon
 from tests.folding import each
 
 RNG = np.random.default_rng(0)
@@ -33,13 +32,6 @@ def test_the_error_for_a_missing_label_has_a_remedy_for_numbers_and_booleans_too
     message = str(caught.value)
     assert "make 'unknown' a separate class (beside numbers or booleans, a further number in classes)" in message
     assert "X[y.notna()] and y[y.notna()]" in message
-
-
-@each("given", [np.float32(0.1), np.float16(0.5), np.float32(np.inf), np.float64(0.1)])
-def test_float16_and_float32_are_accepted_as_epsilon(given):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_epsilon(given)
 
 
 @each("native", [pandas.DataFrame, polars.DataFrame])

@@ -11,7 +11,7 @@ from skdpmic import BudgetError, BudgetLedger, DPMICScorer
 from skdpmic._utils import private_estimator
 from skdpmic.counting import RangeGridSketch
 from skdpmic.counting import sketch as chunks
-from skdpmic.release import path
+from skdpmic.selection import scoring
 from skdpmic.two_party import RandomizedResponse
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -83,14 +83,14 @@ def test_reports_are_drawn_by_one_call_at_a_time_with_the_parameters_it_describe
 
 def test_no_chunk_is_counted_during_publish(monkeypatch):
     scorer, errors = DPMICScorer(**PUBLIC).partial_fit(X, Y), []
-    run = path.run
+    run = scoring.run
 
     def run_and_be_disturbed(*arguments, **options):
-        monkeypatch.setattr(path, "run", run)
+        monkeypatch.setattr(scoring, "run", run)
         errors.append(in_another_thread(lambda: scorer.partial_fit(X, Y)))
         return run(*arguments, **options)
 
-    monkeypatch.setattr(path, "run", run_and_be_disturbed)
+    monkeypatch.setattr(scoring, "run", run_and_be_disturbed)
     assert scorer.publish().scores_.shape == (2,)
     assert [type(error) for error in errors] == [RuntimeError]
 
@@ -133,14 +133,14 @@ def test_a_sketch_refuses_other_calls_while_it_counts_a_chunk(use, monkeypatch):
 
 
 def test_a_sketch_can_be_read_but_not_counted_into_during_publish(monkeypatch):
-    sketch, run, results = empty().update(X, Y), path.run, []
+    sketch, run, results = empty().update(X, Y), scoring.run, []
 
     def run_and_be_disturbed(*arguments, **options):
-        monkeypatch.setattr(path, "run", run)
+        monkeypatch.setattr(scoring, "run", run)
         results.extend(in_another_thread(lambda use=use: use(sketch)) for use in USES.values())
         return run(*arguments, **options)
 
-    monkeypatch.setattr(path, "run", run_and_be_disturbed)
+    monkeypatch.setattr(scoring, "run", run_and_be_disturbed)
     assert DPMICScorer().fit_sketch(sketch).scores_.shape == (2,)
     assert isinstance(results[0], RuntimeError)
     assert [type(result) for result in results[1:]] == [RangeGridSketch, RangeGridSketch, bytes, DPMICScorer]

@@ -8,7 +8,6 @@ from sklearn.linear_model import Ridge
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateAdditiveRegressor, PrivateGridSearch
 from skdpmic._utils.progress import SILENT, Progress
-from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from tests.select_names import SelectNames
 
@@ -45,18 +44,12 @@ FITS = {
         ["{}/30 columns", "pass 2: {}/30 noisy tables"],
     ),
     "correlation": (PrivateCorrelation(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
-    "graph": (PrivatePC(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
     "model": (
         PrivateAdditiveRegressor(**MODEL),
         fit,
         ["{}/30 columns", f"pass 2: {{}}/{PAIRS_OF_TWO} tables of 2 columns"],
     ),
     "workers": (DPMICScorer(**PUBLIC, n_jobs=2), fit_long, ["{}/30 columns"]),
-    "workers of a matrix": (
-        PrivateCorrelation(n_jobs=2),
-        fit_long,
-        ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"],
-    ),
 }
 
 
@@ -112,15 +105,6 @@ def test_a_search_counts_its_fits(n_jobs, capsys):
     assert len(passes(capsys.readouterr().out, "PrivateGridSearch")["{}/15 fits"]) == 10
     search.set_params(verbose=0).fit(X, Y)
     assert capsys.readouterr() == ("", "")
-
-
-def test_counting_columns_is_not_reported_as_scoring_them(capsys):
-    """Greedy selection counts a LazyFrame again, in batches; progress lines are about scores only."""
-    polars = pytest.importorskip("polars")
-    frame = polars.LazyFrame(X[:, :3], schema=["a", "b", "c"])
-    SelectNames(**PUBLIC | JOINT | {"k": "all"}, verbose=2).fit(frame, Y)
-    found = passes(capsys.readouterr().out, "SelectNames")
-    assert list(found) == ["{}/3 columns", "pass 2: {}/3 columns", "pass 3: {}/2 columns"]
 
 
 @pytest.mark.parametrize("verbose", [-1, 0.5, "1", None])

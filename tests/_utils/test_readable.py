@@ -325,35 +325,7 @@ def test_date_bounds_are_refused_for_columns_of_numbers(bounds, ledger):
     assert ledger.spent() == (0.0, 0.0)
 
 
-@pytest.mark.parametrize(
-    "bounds, message",
-    [
-        ((FROM, 3), r"bounds of feature 'admitted' must be \(lower, upper\)"),
-        ((FROM, TO - FROM), r"bounds of feature 'admitted' must be \(lower, upper\)"),
-        ((TO, FROM), "bounds of feature 'admitted' must be finite with lower < upper"),
-        ((FROM, TO, "log"), "bounds of feature 'admitted' must be numbers with 'log', got dates"),
-        ((FROM, datetime.time(3)), r"bounds of feature 'admitted' must be \(lower, upper\)"),
-    ],
-)
-def test_invalid_date_bounds_are_refused(bounds, message, ledger):
-    scorer = DPMICScorer(bounds={"visits": (0, 1), "admitted": bounds}, target_bounds=(0, 1), ledger=ledger)
-    with pytest.raises(ValueError, match=message):
-        scorer.fit(frame_with(SECONDS), Y)
-    assert ledger.spent() == (0.0, 0.0)
-
-
 # --- Dataframes ---------------------------------------------------------------------------------------------------
-
-
-def test_sparse_columns_score_like_dense_ones():
-    zeros = np.where(X > 0.5, X, 0.0)
-    frame, public = (
-        pandas.DataFrame(zeros, columns=["a", "b"]),
-        {"epsilon": math.inf, "B": 9} | PUBLIC | {"bounds": (0, 1)},
-    )
-    expected = DPMICScorer(**public | {"target_bounds": (0, 1)}).fit(zeros, Y).scores_.tolist()
-    frame["b"] = pandas.arrays.SparseArray(zeros[:, 1])
-    assert DPMICScorer(**public | {"target_bounds": (0, 1)}).fit(frame, Y).scores_.tolist() == expected
 
 
 @pytest.mark.slow

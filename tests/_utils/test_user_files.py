@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from skdpmic import Codebook
-from skdpmic._utils.user_files import check_regular, content_of, levels, read_json, write_whole
+from skdpmic._utils.user_files import levels, read_json, write_whole
 from skdpmic.command_line.main import main
 from skdpmic.counting import RangeGridSketch
 from tests.folding import each
@@ -52,14 +52,6 @@ def test_anything_but_a_regular_file_is_refused_wherever_a_file_is_read(kind, tm
     ):
         assert main(command) == 1
         assert f"must be a regular file, got {kind}" in capsys.readouterr().err
-
-
-def test_a_file_above_the_limit_is_refused(tmp_path):
-    (tmp_path / "file").write_bytes(b"12345")
-    assert content_of(tmp_path / "file", 5) == b"12345"
-    with pytest.raises(ValueError, match="must have at most 4 bytes, got 5"):
-        content_of(tmp_path / "file", 4)
-    check_regular(os.fsencode(tmp_path / "file"))
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
