@@ -5,16 +5,14 @@ exact.
 """
 
 import math
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import NamedTuple
 
 from skdpmic.privacy.composition import epsilon_of, epsilon_within, exact, rho_for
 
 _LARGE = 1e150  # an epsilon whose square does not overflow
-_DIGITS = 60  # of a factor of deltas
-_MAX_EXPONENT = 2000  # an exponent at which any delta grows past 1
+_SLIGHTLY_MORE = 1 + Fraction(1, 2**40)  # more than the relative error of a factor of deltas
+_MAX_EXPONENT = 700  # above it, the factor is taken for one with which any delta grows past 1
 
 
 class Cost(NamedTuple):
@@ -164,16 +162,11 @@ def _sum_of_rho(costs):
     return sum((cost.in_zcdp for cost in costs), Fraction(0))
 
 
-@lru_cache(maxsize=1024)
 def _growth(epsilon, rows):
     """The sum of ``exp(i * epsilon)`` over i below `rows`, as a Fraction, rounded up very slightly."""
     if rows * epsilon > _MAX_EXPONENT:
         return Fraction(10) ** 400
-    epsilon = Decimal(repr(epsilon))
-    context = Context(prec=_DIGITS + max(0, -epsilon.adjusted()), Emin=MIN_EMIN, Emax=MAX_EMAX)
-    most = context.next_plus(context.exp(context.multiply(epsilon, rows)))  # exp is rounded to nearest
-    least = context.next_minus(context.exp(epsilon))
-    return (Fraction(most) - 1) / (Fraction(least) - 1)
+    return Fraction(math.expm1(rows * epsilon) / math.expm1(epsilon)) * _SLIGHTLY_MORE
 
 
 def round_up(number, value=exact):

@@ -289,7 +289,7 @@ class DatabaseBook:
         digest, all_limits, digests = identity, [], []
         for number, *limits, stored in self._rows("*", "limits", "ORDER BY number"):
             digest = _digest_of_limits(digest, limits)
-            *_, last = [limits, *all_limits]
+            last = (all_limits or [limits])[-1]
             is_raised = limits[0] >= last[0] and limits[1] >= last[1] and limits[2:] == last[2:]
             if (number, stored) != (len(all_limits) + 1, digest) or not is_raised:
                 raise damaged(self._path, "its limits were changed")

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -33,7 +32,6 @@ _POWERS = 2.0 ** np.arange(-10, 21)
 _PUBLIC_KNOTS = np.concatenate([-_POWERS[::-1], [0.0], _POWERS])  # equal parts on a logarithmic scale
 _MIN_SAMPLES = 4
 _FARTHEST = 2.0**42  # seconds: 139,000 years
-_THREE_DIGITS_UP = Context(prec=3, rounding=ROUND_CEILING)
 
 
 @never_cached
@@ -174,7 +172,7 @@ def with_tails(quantiles):
 
 
 def _warn_that_nothing_is_learnt(n, d, epsilon):
-    needed = _THREE_DIGITS_UP.divide(Decimal(LEAST_BUDGET * d), Decimal(n))
+    needed = math.ceil(1e6 * LEAST_BUDGET * d / n) / 1e6
     warn(
         f"private_bounds learns nothing from n_samples={n} with epsilon={epsilon}: for {d} columns it needs epsilon >= "
         f"{needed}, so that n_samples * epsilon >= {LEAST_BUDGET} for each. It returns knots that do not depend on "

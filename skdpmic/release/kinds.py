@@ -67,9 +67,14 @@ class _ScoreRelease(_Release):
     @cached_property
     def cost(self):
         """The charge of the ledger."""
-        if self._uses_delta():
-            return Cost.concentrated(self.epsilon, self.delta)
+        if self._delta > 0:
+            return Cost.concentrated(self.epsilon, self._delta)
         return Cost.of_parts(self.epsilon, self._target_share**2 + (1 - self._target_share) ** 2 * self._squares())
+
+    @property
+    def _delta(self):
+        """The delta that is spent: none, if the noise needs none."""
+        return self.delta if self.noise.needs_delta else 0.0
 
     @property
     def _target_share(self):
@@ -84,7 +89,7 @@ class _ScoreRelease(_Release):
     @cached_property
     def _budget(self):
         """The whole budget."""
-        return budget_of(self.epsilon, self.delta if self._uses_delta() else 0.0)
+        return budget_of(self.epsilon, self._delta)
 
     @cached_property
     def _score_budget(self):
@@ -113,9 +118,6 @@ class NoisyScores(_ScoreRelease):
 
     publishes = "scores"
     k = None  # number of features chosen
-
-    def _uses_delta(self):
-        return self.noise.needs_delta
 
     def _squares(self):
         """Squared epsilons of independent draws, as shares of the budget of scores."""
@@ -208,9 +210,6 @@ class BestFeatures(_ScoreRelease):
     publishes = "names"
     criterion = "single"
 
-    def _uses_delta(self):
-        return self._noise.needs_delta
-
     def _squares(self):
         """Squared epsilons of independent draws: one draw for all k features."""
         return 1
@@ -218,10 +217,11 @@ class BestFeatures(_ScoreRelease):
     @cached_property
     def epsilon_per_feature(self):
         """Sensitivity of a score over the standard deviation of the noise."""
-        return self._noise.epsilon_per_score(self._choice_budget, self.k, self.n_candidates)
+        return self.noise.epsilon_per_score(self._choice_budget, self.k, self.n_candidates)
 
     @cached_property
-    def _noise(self):
+    def noise(self):
+        """The kind of mechanism with the least noise."""
         return mechanism_of_names(self.epsilon, self.delta, self.k, self.n_candidates)
 
     @cached_property
@@ -231,7 +231,7 @@ class BestFeatures(_ScoreRelease):
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
-        return self._noise.for_budget(self._choice_budget, self.k, steps, self.n_candidates)
+        return self.noise.for_budget(self._choice_budget, self.k, steps, self.n_candidates)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes."""
