@@ -22,8 +22,10 @@ from skdpmic import (
 )
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.table.domains import seconds_of
+from skdpmic.table.frames import column_of
 from skdpmic.table.people import read_people
 from skdpmic.table.targets import make_target, read_weights, target_domain
+from skdpmic.table.values import as_codes
 from skdpmic.two_party import RandomizedResponse
 from tests.folding import each
 
@@ -156,3 +158,9 @@ def test_values_at_both_ends_of_the_float_range_are_scored_silently():
     assert outcome(lambda: scorer.fit(both.reshape(-1, 1), both)) is scorer
     assert outcome(lambda: private_score(both, both, epsilon=1, statistic="kendall")) is not None
     assert outcome(lambda: private_bounds(both, epsilon=math.inf, random_state=0)) is not None
+
+
+def test_a_number_among_texts_of_a_list_is_not_read_as_text():
+    assert as_codes(column_of(["a", "3", None], "y"), ("a", "b", "3"), "y").tolist() == [0, 2, 4]
+    with pytest.raises(ValueError, match="at least one value of another type"):
+        as_codes(column_of(["a", 3], "y"), ("a", "b", "3"), "y")
