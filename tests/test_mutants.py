@@ -125,16 +125,17 @@ def digest(mutant):
     return hashlib.sha256(b"".join([repr(mutant).encode(), str(file).encode(), source, test])).hexdigest()[:16]
 
 
-def cases():
-    """All mutants; those caught before, and unchanged since, run only in a session of their own."""
-    caught = set(CAUGHT.read_text(encoding="utf-8").split())
-    for mutant in MUTANTS:
-        marks = [pytest.mark.caught_before] if digest(mutant) in caught else []
-        yield pytest.param(mutant, marks=marks, id=f"{mutant.where}: {mutant.new}")
+def pytest_generate_tests(metafunc):
+    """A case for each mutant; those caught before, and unchanged since, run only in a session of their own."""
+    if "mutant" in metafunc.fixturenames and metafunc.config.option.markexpr != "not slow":  # digests take seconds
+        caught, cases = set(CAUGHT.read_text(encoding="utf-8").split()), []
+        for mutant in MUTANTS:
+            marks = [pytest.mark.caught_before] if digest(mutant) in caught else []
+            cases.append(pytest.param(mutant, marks=marks, id=f"{mutant.where}: {mutant.new}"))
+        metafunc.parametrize("mutant", cases)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", [*cases()])
 def test_a_broken_line_is_caught(mutant, copied, processes):
     file, source = broken(mutant)
     # Kernels are recompiled only where the mutant may be in one: that takes longer than most tests. A mutant in another
