@@ -129,7 +129,7 @@ def run_in_shell(code, capsys):
     return printed.err.replace("[y/N] ", "[y/N] y\n") + printed.out
 
 
-LONG = ("choose/causal.md", "choose/pictures.md", "choose/searches.md")
+LONG = [f"choose/{name}.md" for name in ("bounds", "causal", "pictures", "searches", "significance")]
 
 
 @pytest.mark.parametrize(
