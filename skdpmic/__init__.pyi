@@ -12,8 +12,7 @@ from .release.summary import private_summary
 from .search.costs import search_cost
 from .search.grid_search import PrivateGridSearch
 from .selection.private_score import private_score
-from .selection.scoring import DPMICScorer, dp_mic_classif, dp_mic_regression
-from .selection.selectors import DPMICSelector, PrivateSelectKBest
+from .selection.selectors import DPMICScorer, DPMICSelector, PrivateSelectKBest, dp_mic_classif, dp_mic_regression
 from .statistics.mic.characteristic import characteristic_matrix, mic_e
 from .statistics.mic.many_pairs import mic_cross, mic_pairs
 from .statistics.mic.mic_r import mic_r

@@ -15,7 +15,7 @@ import numpy as np
 
 from skdpmic._utils.jit import KERNELS
 from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.selection.scoring import DPMICScorer
+from skdpmic.selection.selectors import DPMICScorer
 from skdpmic.statistics.mic.characteristic import characteristic_matrix
 from skdpmic.statistics.ranks import kendall
 from skdpmic.statistics.registry import STATISTICS

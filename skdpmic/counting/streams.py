@@ -442,10 +442,9 @@ class SketchedRecords:
         """The records to use: all of them, because each is a person."""
         return SketchedRecords(self._sketch, self._count_pairs, progress, self._kept)
 
-    def release_target_shares(self, measure, epsilon, random_bytes):
-        """A measure with shares of the target, released with epsilon, from the counts of the first feature."""
-        counts = self._sketch._grids.of_target(self._sketch._counts_of(0))
-        return measure.release_target_shares(counts, self.n_samples, None, epsilon, random_bytes)
+    def target_counts(self, measure):
+        """Counts of the target, from those of the first feature, and the number of records; as of `TableRecords`."""
+        return self._sketch._grids.of_target(self._sketch._counts_of(0)), self.n_samples, None
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(counts, domain)`` for each feature that is not left out."""

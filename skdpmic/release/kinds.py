@@ -8,7 +8,6 @@ attributes of the estimator, all of them noisy.
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,26 +32,17 @@ def release_of_scores(mechanism, epsilon, delta, n_features, *, spends_on_target
     return NoisyScores(epsilon, delta, MECHANISMS[mechanism], n_features, spends_on_target=spends_on_target)
 
 
-def jointly(best, n_kept=0):
-    """A release of names, with each feature chosen by its gain over those kept and earlier choices."""
-    return JointFeatures(best.epsilon, best.delta, best.k, n_kept, spends_on_target=best.spends_on_target)
-
-
 class _Release:
     """A release of a table with a target, on whose shares a part of the budget may be spent first."""
 
     spends_on_target: Any = False
     epsilon_of_target: Any = 0
+    epsilon_per_feature: Any  # per score or table
+    cost: Any  # the charge of the ledger
 
     def prepared(self, measure):
         """The measure, which now knows whether a part of the budget is for the target."""
         return measure.spending_on_target() if self.spends_on_target else measure
-
-    def release_target_shares(self, records, measure, random_bytes):
-        """The measure, with the released shares of the target if a part of the budget is for them."""
-        if not self.spends_on_target:
-            return measure
-        return records.release_target_shares(measure, self.epsilon_of_target, random_bytes)
 
 
 @dataclass(frozen=True)
@@ -64,37 +54,23 @@ class _ScoreRelease(_Release):
     _: KW_ONLY
     spends_on_target: bool = False
 
-    @cached_property
-    def cost(self):
-        """The charge of the ledger."""
-        if self._delta > 0:
-            return Cost.concentrated(self.epsilon, self._delta)
-        return Cost.of_parts(self.epsilon, self._target_share**2 + (1 - self._target_share) ** 2 * self._squares())
+    def _split(self, noise, squares):
+        """Split the budget, once: set what is charged and the part for the target, and return that of the scores.
 
-    @property
-    def _delta(self):
-        """The delta that is spent: none, if the noise needs none."""
-        return self.delta if self.noise.needs_delta else 0.0
-
-    @property
-    def _target_share(self):
-        """The share of the budget for the target: of epsilon, or of rho if delta is used."""
-        return TARGET_SHARE if self.spends_on_target else Fraction(0)
-
-    @cached_property
-    def epsilon_of_target(self):
-        """The epsilon spent on the target itself."""
-        return self._budget.part(self._target_share).epsilon if self.spends_on_target else Fraction(0)
-
-    @cached_property
-    def _budget(self):
-        """The whole budget."""
-        return budget_of(self.epsilon, self._delta)
-
-    @cached_property
-    def _score_budget(self):
-        """The budget of the scores."""
-        return self._budget.part(1 - self._target_share)
+        Parameters
+        ----------
+        noise : class of a mechanism
+        squares : int or Fraction
+            Squared epsilons of independent draws, as shares of the budget of scores.
+        """
+        whole = budget_of(self.epsilon, self.delta if noise.needs_delta else 0.0)
+        share = TARGET_SHARE if self.spends_on_target else Fraction(0)  # of epsilon, or of rho if delta is used
+        if noise.needs_delta:
+            cost = Cost.concentrated(self.epsilon, self.delta)
+        else:
+            cost = Cost.of_parts(self.epsilon, share**2 + (1 - share) ** 2 * squares)
+        vars(self).update(cost=cost, epsilon_of_target=whole.part(share).epsilon if share else Fraction(0))
+        return whole.part(1 - share)
 
     def measure(self, statistic, B, c, n, n_classes):
         """The statistic over the grids for this budget per score."""
@@ -119,18 +95,14 @@ class NoisyScores(_ScoreRelease):
     publishes = "scores"
     k = None  # number of features chosen
 
-    def _squares(self):
-        """Squared epsilons of independent draws, as shares of the budget of scores."""
-        return Fraction(1, self.n_features) if self.noise.splits_evenly else 1
-
-    @cached_property
-    def epsilon_per_feature(self):
-        """Budget per score: the epsilon at which Laplace noise on one score has the same standard deviation."""
-        return self.noise.epsilon_per_score(self._score_budget, self.n_features)
+    def __post_init__(self):
+        """Split the budget; per score, it is the epsilon at which Laplace noise has the same standard deviation."""
+        budget = self._split(self.noise, Fraction(1, self.n_features) if self.noise.splits_evenly else 1)
+        vars(self).update(_budget=budget, epsilon_per_feature=self.noise.epsilon_per_score(budget, self.n_features))
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
-        return self.noise.for_budget(self._score_budget, self.n_features, steps)
+        return self.noise.for_budget(self._budget, self.n_features, steps)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes; the measure knows the shares of the target."""
@@ -154,15 +126,10 @@ class NoisyTables(_Release):
     publishes = "tables"
     k = None
 
-    @cached_property
-    def cost(self):
-        """The charge of the ledger: two counts of each table change, at epsilon / (2 n_features) each."""
-        return Cost.of_parts(self.epsilon, Fraction(1, 2 * self.n_features))
-
-    @cached_property
-    def epsilon_per_feature(self):
-        """Budget per table."""
-        return float(self.epsilon) / self.n_features
+    def __post_init__(self):
+        """Split the budget: two counts of each table change, at epsilon / (2 n_features) each."""
+        cost = Cost.of_parts(self.epsilon, Fraction(1, 2 * self.n_features))
+        vars(self).update(cost=cost, epsilon_per_feature=float(self.epsilon) / self.n_features)
 
     def measure(self, statistic, B, c, n, n_classes):
         """The tables for this budget per table."""
@@ -210,24 +177,16 @@ class BestFeatures(_ScoreRelease):
     publishes = "names"
     criterion = "single"
 
-    def _squares(self):
-        """Squared epsilons of independent draws: one draw for all k features."""
-        return 1
+    _of_choices = Fraction(1)  # share of the budget of scores
+    _squares = 1  # one draw for all k features
 
-    @cached_property
-    def epsilon_per_feature(self):
-        """Sensitivity of a score over the standard deviation of the noise."""
-        return self.noise.epsilon_per_score(self._choice_budget, self.k, self.n_candidates)
-
-    @cached_property
-    def noise(self):
-        """The kind of mechanism with the least noise."""
-        return mechanism_of_names(self.epsilon, self.delta, self.k, self.n_candidates)
-
-    @cached_property
-    def _choice_budget(self):
-        """The budget of the choices."""
-        return self._score_budget
+    def __post_init__(self):
+        """Choose the noise and split the budget; per feature, it is the sensitivity over the standard deviation."""
+        noise = mechanism_of_names(self.epsilon, self.delta, self.k, self.n_candidates)
+        budget = self._split(noise, self._squares)
+        choices = budget.part(self._of_choices)
+        per_score = noise.epsilon_per_score(choices, self.k, self.n_candidates)
+        vars(self).update(noise=noise, _budget=budget, _choice_budget=choices, epsilon_per_feature=per_score)
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
@@ -274,18 +233,17 @@ class JointFeatures(BestFeatures):
         """The number of features whose single scores are needed."""
         return self.n_kept + self.k - 1
 
+    _of_choices = 1 - CHOSEN_SHARE
+
     @property
-    def _epsilon_of_single(self):
-        """The epsilon of each of these single scores."""
-        return self._score_budget.part(CHOSEN_SHARE).epsilon / self._n_singles
-
-    @cached_property
-    def _choice_budget(self):
-        return self._score_budget.part(1 - CHOSEN_SHARE)
-
     def _squares(self):
         """Squared epsilons of independent draws."""
         return (1 - CHOSEN_SHARE) ** 2 / self.k + CHOSEN_SHARE**2 / self._n_singles
+
+    @property
+    def _epsilon_of_single(self):
+        """The epsilon of each of these single scores."""
+        return self._budget.part(CHOSEN_SHARE).epsilon / self._n_singles
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`, single or joint."""

@@ -33,7 +33,7 @@ from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.preprocessing.public_encoder import PublicEncoder
 from skdpmic.privacy.composition import epsilon_of, exact, rho_for
-from skdpmic.selection.scoring import DPMICScorer, dp_mic_classif, dp_mic_regression
+from skdpmic.selection.selectors import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.two_party.randomized_response import RandomizedResponse
 
 UNIVARIATE = (SelectKBest, SelectPercentile, SelectFpr, SelectFdr, SelectFwe, GenericUnivariateSelect)

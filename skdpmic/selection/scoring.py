@@ -1,23 +1,25 @@
 """The common base of feature selectors and scorers: the fit to tables, pieces of tables and sketches."""
 
+import math
+import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 
-from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.bases import OneToOneFeatureMixin, TransformerMixin
+from skdpmic._utils.arguments import check_whole, one_of
+from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import (
     PrivateEstimator,
     ResultsMixin,
     check_published,
-    never_cached,
 )
+from skdpmic._utils.readable import column_names, is_dask_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.summaries import (
     INTERVAL,
     MOST_ROWS,
@@ -28,13 +30,11 @@ from skdpmic._utils.summaries import (
     feature_columns,
     why_broken,
 )
-from skdpmic._utils.texts import counted, names_of
+from skdpmic._utils.texts import counted, names_of, quoted
 from skdpmic._utils.typing import (
-    Auto,
     BesideTable,
     Categories,
     ColumnLike,
-    Correction,
     Floats,
     RandomState,
     Range,
@@ -42,7 +42,17 @@ from skdpmic._utils.typing import (
     TableLike,
 )
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.counting.sketch import RangeGridSketch, count_into
+from skdpmic.counting.sketch import RangeGridSketch, are_equal, count_into
+from skdpmic.counting.streams import (
+    SketchedRecords,
+    added,
+    check_features,
+    count_batches,
+    count_collection,
+    feature_names,
+    n_rows,
+    pair_counts,
+)
 from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.composition import check_confidence
@@ -52,23 +62,58 @@ from skdpmic.selection.scoring_plan import (
     MeasureParameters,
     NullModel,
     ScoringPlan,
-    check_mechanism,
-    scoring_plan,
 )
-from skdpmic.selection.sources import (
-    check_agreement,
-    empty_sketch,
-    if_counts_suffice,
-    read,
-    read_sketch,
-    sketch_for,
-    warn_about_expected,
-)
+from skdpmic.statistics.grids import check_B, check_c
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.mtv.released_shares import shares_interval
-from skdpmic.table.frames import in_memory
-from skdpmic.table.records import read_numbers, refuse_dask
-from skdpmic.table.targets import USUAL_MEAN
+from skdpmic.statistics.registry import check_mergeable, statistic_named
+from skdpmic.table.facts import kept_columns
+from skdpmic.table.frames import column_of, in_memory, is_lazy
+from skdpmic.table.people import check_given_together
+from skdpmic.table.records import check_enough, refuse_dask
+from skdpmic.table.tables import columns_seen, open_table
+from skdpmic.table.targets import (
+    USUAL_MEAN,
+    check_classes,
+    check_weights_given,
+    one_dimensional,
+    read_weights,
+    target_domain,
+)
+
+_Method = TypeVar("_Method")
+
+
+def _check_pieces(statistic, max_rows_per_group):
+    """Raise unless scores can be computed from counts of pieces."""
+    check_mergeable(statistic)
+    if max_rows_per_group is not None:
+        raise ValueError(
+            f"max_rows_per_group must be None if records come in pieces, got {quoted(max_rows_per_group)}: the rows of "
+            "one person may be in several pieces."
+        )
+
+
+def if_counts_suffice(method: _Method) -> _Method:
+    """A method of estimators whose scores can be computed from counts; otherwise its AttributeError gives the reason.
+
+    This needs few parameters, so that other ones may be invalid.
+    """
+    return available_if(_counts_suffice)(method)
+
+
+def _counts_suffice(estimator):
+    given = estimator.get_params(deep=False)
+    try:
+        _check_pieces(statistic_named(estimator.statistic, given.get("correction")), estimator.max_rows_per_group)
+        if given.get("criterion") == "joint":
+            raise ValueError(
+                "criterion must be 'single' or 'auto' if records are counted in chunks or sketches, got 'joint': "
+                "it counts features together with those chosen. fit takes a LazyFrame or a dask collection."
+            )
+    except ValueError as error:
+        raise AttributeError(str(error)) from None
+    return True
 
 
 def shown_scores(estimator):
@@ -571,334 +616,168 @@ class PrivateScores(PrivateScoring):
         return self._noise
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
-    """Score features by a differentially private measure of their dependence on the target.
+# --- Records: a table in memory, a dask collection, a LazyFrame or the counts of a sketch -----------------------------
 
-    A score is a noisy Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`. All
-    scores together are released under epsilon-differential privacy: replacing one record (one row of X and y; with
-    `max_rows_per_group`, all rows of one person) changes the probability of any outcome by a factor of at most
-    exp(epsilon). With `delta`, they are released under (epsilon, delta)-differential privacy.
+
+def read(plan, X, y, groups=None, sample_weight=None):
+    """The records of a table, wherever it is, each converted to numbers separately.
 
     Parameters
     ----------
-    statistic : str, default="mic_r"
-        Measure of dependence on the target; scores are in [0, 1]. "mic_r" is the Maximal Information Coefficient,
-        :func:`mic_r`. "mtv_r", :func:`mtv_r`, is a total variation; it also finds dependence of any shape, at about a
-        sixth of the epsilon. "kendall" finds monotonic trends. It uses ranks: it needs neither `bounds` nor
-        `target_bounds`, ignores `B` and `c`, and does not support chunks, sketches or dask collections, nor more than
-        two classes, which are in ascending order of their labels.
-    epsilon : float, default=1.0
-        Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
-    delta : float, default=0.0
-        How much the probability of any outcome may change beyond the factor exp(epsilon), in [0, 1). If not 0, choose
-        it far below ``1 / n_samples``. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
-    bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric features, required except with "kendall"; values outside are clipped. A range
-        is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
-        scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
-        each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
-        durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
-        name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,).
-    categories : dict, default=None
-        Public labels of nominal features, by name, or by number if X is an array: lists of at least 2 distinct strings
-        or numbers. Any other label counts as "other", which has its own bin. Together with a dict of `bounds`, it must
-        cover every feature except boolean columns and columns whose type declares its labels (such as Polars Enum),
-        which need no entry. With "kendall", the order of the labels matters, and text columns need labels.
-    target_bounds : tuple or array-like, default=None
-        Public range of a continuous target, in the form of an entry of `bounds`. Give exactly one of
-        `target_bounds` and `classes`; with "kendall", a continuous target needs neither.
-    classes : array-like, default=None
-        All labels a discrete target can have, in any order; not in a VotingClassifier, which numbers them.
-    target_shares : array-like, default=None
-        Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
-        order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
-        `target_bounds`; all above 0, with a sum of 1. If None, 15% of the budget is spent on learning it
-        (`target_shares_`), unless there are more than four classes. Wrong shares cost power, not privacy
-        (``docs/theory/known_margin.md``). With "mic_r" and "kendall", shares of `classes` only determine
-        `largest_possible_score_`.
-    mechanism : {"laplace", "gaussian", "k-norm", "geometric"}, default="laplace"
-        How noise is added. "laplace" splits epsilon evenly over the features. "k-norm" draws the noise of all scores
-        together, uniformly from a cube of random size. For the same epsilon and without `delta`, it adds less than half
-        as much noise from 10 features on: choose it for two or more features, unless `delta` may be above 0. "gaussian"
-        needs `delta`; it adds less noise than "laplace" from about 11 features on, and less than "k-norm" from about 60
-        on. "geometric" adds noise to one table of counts per feature, publishes these tables as `noisy_counts_`, and
-        computes the scores from them (MICr only).
-    B : float or "auto", default="auto"
-        Maximum grid size: a number of cells >= 4; an exponent in (0, 1), for ``n_samples ** B`` cells; or "auto", a
-        value tuned for n_samples, `epsilon_per_feature_` and the number of classes
-        (``benchmarks/results/defaults.md``). A number may be at most n_samples, or 1,000, or 100 per class, whichever
-        is largest; without classes it may never exceed 10,000.
-    c : float or "auto", default="auto"
-        How many times finer than a merged partition its master partition is; above 0, and small enough that it has at
-        most as many parts as a grid may have cells; "auto" as for `B`. With ``mechanism="geometric"``, how many times
-        finer the noisy table is than the finest square grid, as in :func:`private_score`.
-    correction : None or "miller-madow", default="miller-madow"
-        Bias correction for ``statistic="mic_r"``: None gives the MICr of the paper. "miller-madow" searches fewer grids
-        and subtracts a public amount from the score of each, as in :func:`mic_r`: less biased, faster and equally
-        private. ``mechanism="geometric"`` uses a different correction.
-    max_rows_per_group : int, default=None
-        If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
-        each row, and each person contributes exactly this many rows: a sample, alike in every fit, if more,
-        repeated rows if there are fewer. Noise and budget are then per person, and the number of people is public, as
-        n_samples is otherwise. 1 is best with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on. With the
-        others, use the number of rows that people have: they find more, for the same noise
-        (``docs/theory/people.md``).
-    max_weight : float, default=None
-        If given, rows have survey weights (`sample_weight` of `fit`), which are clipped to this public number. The
-        scores are then those of the population that the rows represent. With ``statistic="mtv_r"`` only. The noise is
-        the same as without weights, but scores are multiplied by the mean weight over `max_weight`; a few times the
-        mean weight is a good choice (``docs/choose/survey_weights.md``).
-    ledger : BudgetLedger, default=None
-        Ledger that every `fit` charges, after the data is validated and before anything is computed.
-    n_jobs : int, default=None
-        Number of parallel jobs (see joblib). The result does not depend on it.
-    verbose : int, default=0
-        Verbosity of `fit`, which prints how many columns are done and the elapsed time: 0 prints nothing, 1 about ten
-        lines in each pass over the columns, 2 more. The time is not covered by the guarantee: do not publish it.
-    random_state : None, int or RandomState, default=None
-        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
-        warns.
-
-    Attributes
-    ----------
-    scores_ : ndarray of shape (n_features,)
-        Private scores in [0, 1].
-    ranking_ : ndarray of shape (n_features,)
-        Rank of each feature by private score minus `null_scores_`; 1 is the best.
-    null_scores_ : ndarray of shape (n_features,)
-        Mean score of a feature of the same kind (such as numbers or labels) that is independent of y, simulated from
-        public numbers only. 0 if all features are of one kind.
-    epsilon_per_feature_ : float
-        Privacy budget per score, ``epsilon / n_features``; with "gaussian" and "k-norm", the epsilon at which Laplace
-        noise on one score has the same standard deviation.
-    noise_scale_ : float
-        Scale of the Laplace noise on each score; with "gaussian" and "k-norm", its standard deviation; with
-        "geometric", scale of the noise on each count, in records.
-    noisy_counts_ : ndarray of shape (n_features, n_parts, n_parts) or (n_features, n_parts, n_classes)
-        Noisy number of records in each part of a feature (rows) and of the target (columns); only with
-        ``mechanism="geometric"``.
-    target_shares_ : ndarray of shape (n_classes,) or (2,)
-        With ``statistic="mtv_r"``, the noisy share of the records in each class, in ascending order of the labels, or
-        on either side of `target_cut_`, learnt with 15% of the budget; or `target_shares`, if given. See
-        `target_shares_interval` for their error. Not set with more than four classes.
-    target_cut_ : float, datetime64 or timedelta64
-        Cut point of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples *
-        epsilon`` is 334 or more, a value near the median, learnt with half of that budget. Records equal to it count as
-        above it.
-    mean_weight_ : float
-        Noisy mean weight of the rows; only with `max_weight`, if `target_shares_` were learnt.
-    largest_possible_score_ : float
-        The largest score that any feature can have if the classes have the shares `target_shares_`: with two classes
-        and "mtv_r", about twice the smaller share (``docs/theory/largest_scores.md``). Only with `classes` and
-        `target_shares_`; with `max_weight`, only if these were learnt. 0 if their noise hides every division.
-    privacy_spent_ : (float, float)
-        Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
-    n_groups_ : int
-        Number of people; only if `max_rows_per_group` is given.
-    B_, c_ : float
-        Values used; not with "kendall".
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features; only if X has column names, which must be str.
-
-    See Also
-    --------
-    DPMICSelector : Keeps the best features.
-    dp_mic_classif, dp_mic_regression : Function forms.
-    skdpmic.plotting.ScoresDisplay : Plots the scores.
-    skdpmic.counting.RangeGridSketch : Counts of a table that arrives in pieces, for `fit_sketch`.
-
-    Notes
-    -----
-    scikit-learn's selectors pass their ``score_func`` an array without column names, so `bounds` cannot be a dict
-    there. They break ties between scores clamped to 0 or 1 by column. DPMICSelector ranks scores before they are
-    clamped, so it chooses better if noise is strong.
-
-    Not covered by the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data,
-    timing.
-
-    References
-    ----------
-    .. [1] J. Lazarsfeld, A. Johnson and E. Adeniran, "Differentially Private Maximal Information
-       Coefficients", ICML 2022.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.feature_selection import SelectKBest
-    >>> from skdpmic import DPMICScorer
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(size=(5000, 3))
-    >>> y = (X[:, 1] - 0.5) ** 2
-    >>> scorer = DPMICScorer(epsilon=5, bounds=(0, 1), target_bounds=(0, 0.25))
-    >>> scorer.fit(X, y).ranking_.tolist()[1]
-    1
-    >>> SelectKBest(scorer, k=1).fit(X, y).get_support()
-    array([False,  True, False])
-    """
-
-    mechanism: Literal["laplace", "gaussian", "k-norm", "geometric"] = "laplace"
-    B: float | Auto = "auto"
-    c: float | Auto = "auto"
-    correction: Correction = "miller-madow"
-
-    def _plan(self):
-        return scores_plan(self, (*MECHANISMS, GeometricMechanism.name))
-
-    def __call__(self, X: TableLike, y: BesideTable) -> Floats | tuple[Floats, Floats]:
-        """Fit, and return the private scores and p-values, as ``SelectKBest(score_func=...)`` expects.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_features,)
-            A copy of `scores_`.
-        p_values : ndarray of shape (n_features,)
-            The result of `p_values`, for `SelectFdr`, `SelectFpr` and `SelectFwe`. With ``mechanism="geometric"`` or
-            "kendall", which have no p-values, only the scores are returned.
-
-        Raises
-        ------
-        ValueError
-            As in `fit`, or if `max_rows_per_group` or `max_weight` is given: no `groups` or `sample_weight` are passed.
-        """
-        scores = self._scores(X, y)
-        try:
-            return scores, self.p_values()
-        except AttributeError:  # no p-values
-            return scores
-
-    def _scores(self, X, y):
-        """A copy of the scores of a fit without groups and weights."""
-        for name, beside in (("max_rows_per_group", "groups"), ("max_weight", "sample_weight")):
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name} must be None if no {beside} can be passed, as in function forms and the score functions "
-                    "of SelectKBest and similar, which get X and y only. Use DPMICSelector, or "
-                    f"DPMICScorer.fit(X, y, {beside}=...)."
-                )
-        return self.fit(X, y).scores_.copy()
-
-    def transform(self, X: TableLike) -> Any:
-        """Multiply every column by its score.
-
-        Parameters
-        ----------
-        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            Numbers only.
-
-        Returns
-        -------
-        X_weighted : ndarray of shape (n_samples, n_features)
-        """
-        check_published(self)
-        X = read_numbers(X, self)
-        scores = self.scores_.astype(X.dtype)
-        return X.multiply(scores).tocsr() if sparse.issparse(X) else X * scores
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-@never_cached
-def dp_mic_regression(
-    X: TableLike,
-    y: BesideTable,
-    *,
-    epsilon: float,
-    bounds: Ranges | None = None,
-    target_bounds: Range | None = None,
-    **parameters: Any,
-) -> Floats:
-    """Private scores of features against a continuous target.
-
-    Function form of :class:`DPMICScorer`, analogous to ``sklearn.feature_selection.mutual_info_regression``.
-
-    Parameters
-    ----------
-    X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-    epsilon : float
-        Privacy budget for all scores together.
-    bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric features, as in :class:`DPMICScorer`; required except with "kendall".
-    target_bounds : tuple or array-like, default=None
-        Public range of the target; required except with "kendall".
-    **parameters
-        Further parameters of :class:`DPMICScorer`, such as `categories` and `statistic`.
+    plan : ScoringPlan
+    X, y, groups, sample_weight : as in `fit`
 
     Returns
     -------
-    scores : ndarray of shape (n_features,)
-        In [0, 1].
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdpmic import dp_mic_regression
-    >>> X = np.random.default_rng(0).uniform(size=(5000, 2))
-    >>> scores = dp_mic_regression(X, X[:, 0] ** 2, epsilon=5, bounds=(0, 1), target_bounds=(0, 1))
-    >>> bool(scores[0] > scores[1])
-    True
+    Records
     """
-    return DPMICScorer(epsilon=epsilon, bounds=bounds, target_bounds=target_bounds, **parameters)._scores(X, y)
+    max_rows = plan.facts.max_rows_per_group
+    check_given_together(groups, max_rows)
+    check_weights_given(sample_weight, plan.max_weight)
+    if is_dask_collection(X):
+        return _count_on_workers(plan, X, y, sample_weight)
+    if is_lazy(X) and groups is None and plan.statistic.is_mergeable:
+        return _count_lazily(plan, X, y, sample_weight)
+    records = plan.read_table(X, y)
+    if sample_weight is not None:
+        records = records.with_weights(read_weights(sample_weight, plan.max_weight, records.n_samples))
+    return records.of_people(groups, max_rows)
 
 
-@never_cached
-def dp_mic_classif(
-    X: TableLike,
-    y: BesideTable,
-    *,
-    epsilon: float,
-    bounds: Ranges | None = None,
-    classes: ColumnLike,
-    **parameters: Any,
-) -> Floats:
-    """Private scores of features against a discrete target.
+def _count_lazily(plan, X, y, sample_weight):
+    """The records of a LazyFrame, counted in batches."""
+    if y is None:
+        raise ValueError(f"{plan.reader} requires y to be passed, but the target y is None.")
+    refuse_target_among(column_names(X), y)
+    y = column_of(y, "y", one_dimensional)
+    check_enough(y.n_samples)
+    weights = None if sample_weight is None else column_of(sample_weight, "sample_weight")
+    if weights is not None and weights.n_samples != y.n_samples:
+        lengths = f"{weights.n_samples} and {y.n_samples}"
+        raise ValueError(f"sample_weight must have one weight for each row of X and y, got {lengths}.")
+    sketch, _ = sketch_for(plan, y.n_samples, X.head(0))
+    holds = plan.counts_pairs(y.n_samples, sketch)
+    held = count_batches(sketch, plan.reader, X, y, weights, plan.n_jobs, holds=holds)
+    return read_sketch(plan, sketch, partial(_count_pairs, sketch, held, plan.n_jobs) if holds else None)
 
-    Function form of :class:`DPMICScorer`, analogous to ``sklearn.feature_selection.mutual_info_classif``.
 
-    Parameters
-    ----------
-    X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-    epsilon : float
-        Privacy budget for all scores together.
-    bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric features, as in :class:`DPMICScorer`; required except with "kendall".
-    classes : array-like
-        All labels the target can have, in any order.
-    **parameters
-        Further parameters of :class:`DPMICScorer`, such as `categories` and `statistic`.
+def _count_pairs(sketch, held, n_jobs, j):
+    """The counts of each feature together with feature j, in all rows that are held."""
+    return added([pair_counts(sketch, rows, j, n_jobs) for rows in held])
 
-    Returns
-    -------
-    scores : ndarray of shape (n_features,)
-        In [0, 1].
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdpmic import dp_mic_classif
-    >>> X = np.random.default_rng(0).uniform(size=(5000, 2))
-    >>> scores = dp_mic_classif(X, X[:, 0] > 0.5, epsilon=5, bounds=(0, 1), classes=[False, True])
-    >>> bool(scores[0] > scores[1])
-    True
+def _count_on_workers(plan, X, y, sample_weight):
+    """The records of a dask collection, counted by its workers."""
+    _check_pieces(plan.statistic, plan.facts.max_rows_per_group)
+    n_dimensions = getattr(X, "ndim", "no")
+    if n_dimensions != 2:
+        raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
+    refuse_masked(y, "y")
+    refuse_masked(sample_weight, "sample_weight")
+    n_samples = n_rows(X) if _depend_on_n(plan.asked) else math.inf  # counting rows takes a pass over them
+    check_enough(n_samples)
+    names = feature_names(X)
+    refuse_target_among(names, y)
+    plan.facts.domains(X.shape[1], names)  # raises if names in dicts are not columns
+    empty = empty_sketch(plan, n_samples, X.shape[1], names)
+    holds = plan.counts_pairs(n_samples, empty)
+    sketch, count_pairs = count_collection(empty, X, y, sample_weight, holds=holds)
+    if n_samples not in (sketch.n_samples, math.inf):
+        raise ValueError("X must return the same rows each time it is read, got different numbers of rows.")
+    plan.measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises if it is too large for them
+    return read_sketch(plan, sketch, count_pairs)
+
+
+def sketch_for(plan, n_samples, X):
+    """An empty sketch for a given table, whose columns must match the dicts; and the fitted attributes of these."""
+    table = open_table(X, plan.reader, takes_text=plan.facts.takes_text)
+    seen = columns_seen(table)
+    columns = (table.n_features, table.names_as_text(), table.declared())
+    plan.facts.domains(*columns)
+    return empty_sketch(plan, n_samples, *columns), seen
+
+
+def empty_sketch(plan, n_samples, n_features, feature_names, declared=None):
+    """An empty sketch with the grids for about this many records."""
+    description = plan.facts.describe_unseen(n_features, feature_names, declared)
+    measure = plan.measure(n_samples, description.n_features, description.n_classes)
+    return RangeGridSketch.described(
+        description,
+        statistic=plan.statistic.name,
+        correction=plan.asked.correction,
+        B=measure.B,
+        c=measure.c,
+        n_parts=measure.n_parts,
+        max_weight=plan.max_weight,
+    )
+
+
+def read_sketch(plan, sketch, count_pairs=None):
+    """The records of a sketch, if it suits the plan; `count_pairs` as in `SketchedRecords`."""
+    check_agreement(plan, sketch)
+    kept = kept_columns(plan.facts.keep, sketch.n_features_in_, sketch.description.names)
+    return SketchedRecords(sketch, count_pairs, kept=kept)
+
+
+def check_agreement(plan, sketch):
+    """Raise unless a sketch matches the parameters.
+
+    What is not given matches, and "auto", and an exponent B: the sketch was built for an expected number of records.
     """
-    return DPMICScorer(epsilon=epsilon, bounds=bounds, classes=classes, **parameters)._scores(X, y)
+    facts, description, (B, c, correction) = plan.facts, sketch.description, plan.asked
+    check_features(description, facts)
+    target, classes = description.target, facts.classes
+    if B != "auto":
+        check_B(B)
+    if c != "auto":
+        check_c(c)
+    is_corrected = sketch.statistic == "mic_r" and sketch.n_parts is None
+    parameters = {  # as given, of the sketch, and whether they agree
+        "statistic": (plan.statistic.name, sketch.statistic, plan.statistic.name == sketch.statistic),
+        "target_bounds": (
+            facts.target_bounds,
+            target and target.bounds,
+            facts.target_bounds is None or target_domain(facts.target_bounds) == target,
+        ),
+        "classes": (
+            classes,
+            description.classes,
+            classes is None or are_equal(check_classes(classes), description.classes),
+        ),
+        "max_weight": (plan.max_weight, sketch.max_weight, plan.max_weight == sketch.max_weight),
+        "correction": (correction, sketch.correction, not is_corrected or correction == sketch.correction),
+        "B": (B, sketch.B, B == "auto" or B < 1 or B == sketch.B),
+        "c": (c, sketch.c, c in ("auto", sketch.c)),
+    }
+    for name, (given, own, are_alike) in parameters.items():
+        if not are_alike:
+            raise ValueError(f"{name} must be that of the sketch, {quoted(own)}, got {quoted(given)}.")
+    mechanism = plan.mechanism
+    if mechanism is None and sketch.n_parts is not None:
+        raise ValueError(f"the sketch must have n_parts=None to choose features, got n_parts={sketch.n_parts}.")
+    if (mechanism == GeometricMechanism.name) != (sketch.n_parts is not None):
+        kind = one_of(MECHANISMS) if sketch.n_parts is None else "'geometric', because the sketch has n_parts,"
+        raise ValueError(f"mechanism must be {kind} with this sketch, got {quoted(mechanism)}.")
+    plan.with_shares(sketch.measure)  # raises if the number of target_shares does not suit the sketch
 
 
-def scores_plan(estimator, mechanisms, k=None, needs_largest=False):
-    """The plan of an estimator that publishes the scores of all features, by one of these mechanisms."""
-    asked = MeasureParameters(estimator.B, estimator.c, estimator.correction)
-    plan = scoring_plan(estimator, asked, mechanism=estimator.mechanism, k=k, needs_largest=needs_largest)
-    check_mechanism(estimator.mechanism, mechanisms, plan.statistic, plan.delta)
-    return plan
+def _depend_on_n(asked):
+    return "auto" in (asked.B, asked.c) or _is_exponent(asked.B)
+
+
+def _is_exponent(B):
+    """Whether B is an exponent of the number of records."""
+    return isinstance(B, numbers.Real) and B < 1
+
+
+def warn_about_expected(plan, public):
+    """Warn if B was chosen for a very different number of records."""
+    B, n = plan.asked.B, public.shape.n_samples
+    if B != "auto" and not _is_exponent(B):
+        return
+    chosen, fitting = public.measure.B, plan.measure(n, public.shape.n_features, public.n_classes).B
+    if not 0.5 <= chosen / fitting <= 2:
+        warn(
+            f"B={chosen:.4g} was chosen for the n_expected of the first partial_fit; {fitting:.4g} would suit the "
+            f"{n:,} records received."
+        )

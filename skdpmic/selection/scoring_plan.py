@@ -16,7 +16,7 @@ from skdpmic._utils.texts import in_short, quoted
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.planning.chances import excess_of_noise, scores_of, share_found
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.release.kinds import BestFeatures, JointFeatures, jointly, release_of_scores
+from skdpmic.release.kinds import BestFeatures, JointFeatures, release_of_scores
 from skdpmic.release.path import FitPlan, check_budget_and_run
 from skdpmic.statistics.measure import Statistic
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named
@@ -99,12 +99,13 @@ class ScoringPlan(FitPlan):
         among = n_candidates(self.keep, n_features)
         k = n_to_keep(self.k, among)
         single = BestFeatures(self.epsilon, self.delta, k, n_candidates=among, spends_on_target=spends)
-        joint = jointly(single, len(self.keep))
-        is_joint = self.criterion == "joint"
-        if self.criterion == "auto" and self.can_be_joint and n_groups is not None:
-            signal = 1.0 if self.max_weight is None else USUAL_MEAN
-            is_joint = n_groups * signal * joint.epsilon_per_feature >= _LEAST_FOR_JOINT
-        return joint if is_joint and k + len(self.keep) > 1 else single
+        can_be_joint = self.criterion == "joint" or (self.can_be_joint and n_groups is not None)
+        if self.criterion == "single" or not can_be_joint or k + len(self.keep) < 2:
+            return single
+        joint = JointFeatures(self.epsilon, self.delta, k, len(self.keep), spends_on_target=spends)
+        signal = 1.0 if self.max_weight is None else USUAL_MEAN
+        has_little_noise = (n_groups or 0) * signal * joint.epsilon_per_feature >= _LEAST_FOR_JOINT
+        return joint if self.criterion == "joint" or has_little_noise else single
 
     def counts_pairs(self, n_samples, sketch):
         """Whether the release of a table of this many rows, with the columns of a sketch, is of joint scores."""
@@ -239,7 +240,10 @@ class ReadyToScore:
         """What an estimator stores from a release: all of it noisy or public."""
         plan, release, public = self.plan, self.release, records.public
         sampled = records.sampled(Progress(plan.reader, plan.verbose))
-        measure = release.release_target_shares(sampled, self.measure, random_bytes)
+        measure = self.measure
+        if release.spends_on_target:
+            counts = sampled.target_counts(measure)
+            measure = measure.release_target_shares(*counts, release.epsilon_of_target, random_bytes)
         released = release.draw(sampled, measure, self.mechanism, plan.n_jobs, random_bytes)
         results = plan.results(public, released, self.entry) | {"epsilon_per_feature_": release.epsilon_per_feature}
         results |= {f"{name}_": getattr(measure, name) for name in ("B", "c") if hasattr(measure, name)}

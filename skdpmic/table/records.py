@@ -230,11 +230,9 @@ class TableRecords(NamedTuple):
             target = target._replace(values=target.values[rows], weights=weights)
         return self._replace(rows=rows, target=target, progress=progress)
 
-    def release_target_shares(self, measure, epsilon, random_bytes):
-        """A measure with shares of the target, released with epsilon."""
-        bounds = None if self.n_classes else self.target.bounds
-        counts = measure.target_counts(self.target)
-        return measure.release_target_shares(counts, self.n_samples, bounds, epsilon, random_bytes)
+    def target_counts(self, measure):
+        """Counts of the target for a measure, the number of records, and the range of a numeric target."""
+        return measure.target_counts(self.target), self.n_samples, None if self.n_classes else self.target.bounds
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(column, domain)`` for each feature that is not left out; `of_block` does the same for several."""

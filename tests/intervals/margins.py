@@ -10,7 +10,7 @@ from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS, CubeLaw
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.top_k import mechanism_of_names
-from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, shares_interval
+from skdpmic.statistics.mtv.released_shares import CountBudget, release_shares, shares_interval
 from skdpmic.table.targets import WEIGHT_UNITS
 from tests.intervals.table import Drawn, Row
 from tests.privacy.laws import cube_vectors
@@ -29,7 +29,7 @@ def target_shares(weighted):
         weights = random.integers(0, units + 1, setting.n) if weighted else np.ones(setting.n, dtype=np.int64)
         sums = np.bincount(labels, weights, n_classes).astype(np.int64)
         budget = CountBudget(setting.n, epsilon, each, units, random.bytes)
-        drawn = [release_class_shares(sums, budget) for _ in range(N_DRAWS)]
+        drawn = [release_shares(sums, budget) for _ in range(N_DRAWS)]
         lower, upper = np.transpose([shares_interval(shares, 0.95) for shares in drawn], (1, 0, 2))
         estimate = np.array([[float(share) for share in shares.shares] for shares in drawn])
         return Drawn(lower, upper, sums / sums.sum(), estimate, (0, 1))

@@ -12,8 +12,8 @@ from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS, from_grid, to_grid
 from skdpmic.privacy.top_k import OneShotTopK, confidence_among_best
+from skdpmic.selection.scoring import read
 from skdpmic.selection.selectors import chances_among_best
-from skdpmic.selection.sources import read
 from skdpmic.statistics.registry import STATISTICS
 from tests.intervals.table import Drawn, Row
 

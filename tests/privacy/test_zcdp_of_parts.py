@@ -94,6 +94,10 @@ class OneDraw(NoiseOnGrid):
 
     needs_delta = False
 
+    @staticmethod
+    def epsilon_per_score(budget, n_scores):
+        return budget.epsilon
+
 
 @each("order", ORDERS)
 @each("n_parts", [2, 4, 9])

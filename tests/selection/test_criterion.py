@@ -88,7 +88,7 @@ def test_the_parts_of_a_joint_release_cost_no_more_than_the_budget(delta, k, n_k
     release = JointFeatures(0.7, delta, k, n_kept, spends_on_target=learns)
     n_own, of_target = n_kept + k - 1, release.epsilon_of_target
     own, choices = n_own * release._epsilon_of_single, release._choice_budget.epsilon
-    if release._delta == 0:
+    if not release.cost.delta:
         assert of_target + own + choices == Fraction(7, 10)
         rho = release.cost.rho
         of_target = of_target**2 / 2
@@ -98,7 +98,7 @@ def test_the_parts_of_a_joint_release_cost_no_more_than_the_budget(delta, k, n_k
     assert release.noise_for(steps)._own_scale == math.ceil(Fraction(steps * n_own) / Fraction(own))
     single = BestFeatures(0.7, delta, k, spends_on_target=learns)
     ratio = release.noise_for(10**6).scale / single.noise_for(10**6).scale
-    assert ratio == pytest.approx(10 / 9 if release._delta == 0 else math.sqrt(10 / 9), rel=1e-3)
+    assert ratio == pytest.approx(10 / 9 if not release.cost.delta else math.sqrt(10 / 9), rel=1e-3)
 
 
 @pytest.mark.slow

@@ -65,17 +65,6 @@ def releases_a_cut(budget):
     return n // budget.rows_per_group * budget.epsilon >= _LEAST_FOR_A_CUT
 
 
-def release_class_shares(counts, budget):
-    """Release the shares of the classes: one noisy count for two classes; one per class for more or with weights.
-
-    Parameters
-    ----------
-    counts : int64 ndarray of shape (n_classes,)
-    budget : CountBudget
-    """
-    return _release_shares(tuple(range(1, len(counts) + 1)), counts, budget)
-
-
 def release_cut_shares(counts, n_columns, bounds, budget):
     """Release the cut of a numeric target, if that is worth its budget, and the share below the cut.
 
@@ -103,11 +92,12 @@ def release_cut_shares(counts, n_columns, bounds, budget):
             ends = (place, n_columns)
         else:
             knots = knots_at(candidate_cut(place, bounds), bounds)
-    return replace(_release_shares(ends, np.array([below[place - 1], total - below[place - 1]]), budget), knots=knots)
+    return replace(release_shares(np.array([below[place - 1], total - below[place - 1]]), budget, ends), knots=knots)
 
 
-def _release_shares(ends, counts, budget):
-    """The noisy share of each count."""
+def release_shares(counts, budget, ends=None):
+    """Release the share of each count: one noisy count for two of them; one for each of more, or with weights."""
+    ends = tuple(range(1, len(counts) + 1)) if ends is None else ends  # of classes
     if budget.are_weighted:
         return _release_shares_of_weights(ends, counts, budget)
     is_pair = len(counts) == 2  # one count determines the other

@@ -28,8 +28,8 @@ from skdpmic.statistics.mtv.family import (
 from skdpmic.statistics.mtv.released_shares import (
     CountBudget,
     places_of,
-    release_class_shares,
     release_cut_shares,
+    release_shares,
     sums_of,
 )
 from skdpmic.statistics.null_laws import (
@@ -165,7 +165,7 @@ class MtvRGrids(Measure):
         budget = CountBudget(n, epsilon, self.rows_per_group, self.units, random_bytes)
         if self.n_classes is None:
             return replace(self, target_shares=release_cut_shares(counts, self._family.n_columns, bounds, budget))
-        return replace(self, target_shares=release_class_shares(counts, budget))
+        return replace(self, target_shares=release_shares(counts, budget))
 
     def of_groups(self, rows_per_group):
         """The measure with a penalty for the larger chance scores of several rows per person.

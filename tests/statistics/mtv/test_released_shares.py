@@ -13,7 +13,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics import chance
 from skdpmic.statistics.mtv import released_shares
 from skdpmic.statistics.mtv.family import N_PLACES, UNITS, TargetShares, class_family, numeric_family, public_shares
-from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, release_cut_shares
+from skdpmic.statistics.mtv.released_shares import CountBudget, release_cut_shares, release_shares
 from tests.folding import each
 
 SOURCE = entropy_source(0)
@@ -53,7 +53,7 @@ def no_noise(monkeypatch):
 def test_noisy_counts_of_classes_and_sums_of_weights_lose_exactly_epsilon(n_classes, m, units, no_noise):
     epsilon, largest = Fraction(7, 10), 0
     for tables in neighbours(3, n_classes, units, m):
-        here, there = (release_class_shares(table, CountBudget(3 * m, epsilon, m, units, SOURCE)) for table in tables)
+        here, there = (release_shares(table, CountBudget(3 * m, epsilon, m, units, SOURCE)) for table in tables)
         moved = sum(abs(a - b) for a, b in zip(learnt(here), learnt(there), strict=True))
         largest = max(largest, moved / here.scale)
     assert largest == epsilon
@@ -98,9 +98,9 @@ def test_the_middle_edge_weighs_one_more_than_all_other_edges_together(n_places,
 def test_only_noisy_counts_are_published(monkeypatch):
     noise = np.array([5, -7, 2], dtype=object)
     monkeypatch.setattr(released_shares, "discrete_laplace", lambda scale, size, _: noise[:size])
-    three = release_class_shares(np.array([10, 20, 30]), budget([60], Fraction(1, 2)))
+    three = release_shares(np.array([10, 20, 30]), budget([60], Fraction(1, 2)))
     assert three == TargetShares((1, 2, 3), (Fraction(15, 60), Fraction(13, 60), Fraction(32, 60)), Fraction(4), 60)
-    two = release_class_shares(np.array([10, 50]), budget([60], Fraction(1, 2)))
+    two = release_shares(np.array([10, 50]), budget([60], Fraction(1, 2)))
     assert two == TargetShares((1, 2), (Fraction(1, 4), Fraction(3, 4)), Fraction(2), 60)
     counts = np.repeat([4, 6], N_PLACES // 2)
     n = int(counts.sum())
@@ -200,7 +200,7 @@ def test_intervals_contain_the_shares_as_often_as_stated(sums, units):
     of = CountBudget(40 if units == 1 else 500, Fraction(1, 4), 1, units, SOURCE)
     true, hits, widths = sums[0] / sum(sums), 0, []
     for _ in range(300):
-        lower, upper = released_shares.shares_interval(release_class_shares(np.array(sums), of), 0.8)
+        lower, upper = released_shares.shares_interval(release_shares(np.array(sums), of), 0.8)
         hits += lower[0] <= true <= upper[0]
         widths.append(upper[0] - lower[0])
     assert 219 <= hits < 300

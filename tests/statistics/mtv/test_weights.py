@@ -12,7 +12,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics.mtv import released_shares
 from skdpmic.statistics.mtv.counts import MOST_RECORDS, ROUNDING_ERROR, CountsScorer, TargetCounts
 from skdpmic.statistics.mtv.family import UNITS, Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, release_cut_shares
+from skdpmic.statistics.mtv.released_shares import CountBudget, release_cut_shares, release_shares
 from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
@@ -145,11 +145,11 @@ def test_shares_follow_from_noisy_sums_alone(monkeypatch):
     noise = np.array([40, -100], dtype=object)
     monkeypatch.setattr(released_shares, "discrete_laplace", lambda scale, size, _: noise[:size])
     budget = CountBudget(20, Fraction(16), 1, 256, SOURCE)
-    margin = release_class_shares(np.array([1000, 3000]), budget)
+    margin = release_shares(np.array([1000, 3000]), budget)
     assert margin.sums == (1040, 2900)
     assert margin.shares == (Fraction(1040, 3940), Fraction(2900, 3940))
     assert margin.mean_weight == 3940 / (20 * 256)
-    drowned = release_class_shares(np.array([1000, 60]), budget)  # a sum below its noise counts as that noise
+    drowned = release_shares(np.array([1000, 60]), budget)  # a sum below its noise counts as that noise
     assert drowned.sums == (1040, -40)
     assert drowned.shares == (Fraction(1040, 1072), Fraction(32, 1072))
     assert all(0 <= share <= 1 for share in drowned.published())
