@@ -17,16 +17,15 @@ LIBRARIES = {
     **dict.fromkeys(("pgmpy", "statsmodels"), "benchmarks"),
     "sphinx": "docs",
 }
-STANDARD_MODULES = {"pwd", "resource", "tracemalloc"}  # not on every system
+STANDARD_MODULES = {"resource", "tracemalloc"}  # not on every system
 REASONS = {
     # The system:
-    *("no SIGKILL here", "requires POSIX", "one allocator only", "no fork here", "processes start slowly here"),
+    *("no SIGKILL here", "requires POSIX", "no fork here"),
     "other systems count resident memory in other units",
     # Where NUMBA_DISABLE_JIT is set, as in the session "kernels" of noxfile.py:
     *("a search too long for uncompiled code", "nothing is compiled", "too long for uncompiled code"),
     # Versions:
-    *("scipy 1.15 or later", "this version of Polars lacks some types"),
-    "this version of Polars lacks the Arrow protocol",
+    "this version of Polars lacks some types",
     # What pip does not install with the package, but .ci/run does:
     "no PostgreSQL server is installed: apt-get install postgresql",
     *("in the environment of .ci/models.txt", "runs in an environment of its own: the extra synthesis"),

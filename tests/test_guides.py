@@ -170,16 +170,6 @@ def test_no_part_of_the_site_has_more_words_than_a_reader_has_time_for(folders):
     assert sum(len(text_of(page).split()) for page in pages) <= MOST_WORDS[folders]
 
 
-EXAMPLES = sorted((DOCS.parent / "examples").glob("*.py"))
-
-
-@each("example", EXAMPLES)
-def test_an_example_of_the_gallery_says_what_it_does_not_protect(example):
-    code = example.read_text("utf-8")
-    if "\n# %%" in code and PRIVATE_CALL.search(code):
-        assert "\n# What the guarantee does not cover\n# ----" in code
-
-
 @pytest.mark.parametrize(
     "page, sections, libraries",
     [
