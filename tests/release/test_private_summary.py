@@ -17,7 +17,6 @@ from skdpmic.release.summary import suspicions
 from skdpmic.release.summary_cells import CellsRelease, GaussianCells, MovesMechanism, SummaryCells, tail_of_cells
 from skdpmic.table.domains import Labels, domain_of
 from tests.folding import each
-from tests.privacy.auditing import privacy_loss_at_least
 from tests.tables import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -215,20 +214,6 @@ def test_the_bounds_behind_findings_all_hold_in_95_percent_of_summaries():
     assert 0.02 < flags + parts <= 0.05
 
 
-@pytest.mark.slow
-@each("delta", [0.0, 1e-5])
-def test_all_intervals_hold_simultaneously(delta):
-    # Confidence 95%: fewer than 86 of 100 summaries have a probability below 0.1%.
-    frame, columns = people()
-    codebook = Codebook(columns)
-    exact = private_summary(frame, codebook, epsilon=math.inf).to_frame()["share"]
-    n_held = 0
-    for seed in range(100):
-        noisy = private_summary(frame, codebook, epsilon=0.1, delta=delta, random_state=seed).to_frame()
-        n_held += bool(((noisy["lower"] <= exact + 1e-12) & (exact <= noisy["upper"] + 1e-12)).all())
-    assert n_held >= 86
-
-
 def test_ten_columns_are_known_as_precisely_as_the_docstring_says():
     release = CellsRelease(0.1, 0.0, ((4, 12),) * 10)
     off, off_of_parts = (math.ceil(100 * release.half_width(*which) / N) for which in ((0, 4), (1, 12)))
@@ -354,25 +339,6 @@ def neighbours():
     here = pandas.DataFrame({"x": [0.5] * 5 + [np.nan], "y": ["a"] * 5 + [None]})
     there = pandas.DataFrame({"x": [0.5] * 6, "y": ["a"] * 6})
     return here, there
-
-
-def loss_at_least(epsilon, n_runs=1200):
-    """Lower bound on the loss from the event that both columns seem to have a missing value; alpha = 0.001."""
-    codebook, source = Codebook({"x": (0, 1), "y": ["a", "b"]}), entropy_source(0)
-    here, there = (private_summary(table, codebook, epsilon=math.inf).columns for table in neighbours())
-    flags, _ = CellsRelease(epsilon, 0.0, tuple(column.cells.sizes for column in here)).mechanisms
-
-    def release(columns):
-        counts = [np.rint(6 * column.flags).astype(int) for column in columns]
-        noisy = flags.release([np.array([*of_column, 6 - of_column.sum()]) for of_column in counts], source)
-        return min(of_column[0] for of_column in noisy)
-
-    return privacy_loss_at_least(release, here, there, lambda fewest: fewest > 0.5, n_runs, alpha=1e-3)
-
-
-@pytest.mark.slow
-def test_neighbours_are_distinguished_by_no_more_than_the_share_of_epsilon_for_flags():
-    assert 0.5 < loss_at_least(3.0) <= 2.0
 
 
 def test_a_summary_contains_only_released_and_public_values(monkeypatch):

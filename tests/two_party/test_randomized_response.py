@@ -15,7 +15,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, search_cost
-from skdpmic.privacy.noise import bernoulli_exp, entropy_source
 from skdpmic.two_party import RandomizedResponse
 from skdpmic.two_party import randomized_response as module
 from skdpmic.two_party.randomized_response import keep_probability, randomized_response
@@ -105,14 +104,6 @@ def test_every_report_has_the_probability_of_the_formula(m, epsilon, monkeypatch
     assert keep_probability(m, epsilon) == pytest.approx(kept, rel=1e-13)
     loss = np.log(probabilities.max(axis=0) / probabilities.min(axis=0))
     np.testing.assert_allclose(loss, float(epsilon), rtol=1e-12)  # epsilon-LDP, attained by every report
-
-
-def test_bernoulli_draws_have_the_probability_of_the_formula():
-    n, source = 100_000, entropy_source(0)
-    for gamma in (Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(1, 2**70), 0):
-        heads = bernoulli_exp(gamma, n, source).sum()
-        assert stats.binomtest(int(heads), n, math.exp(-gamma)).pvalue > ALPHA
-        assert gamma == Fraction(7, 3) or stats.binomtest(int(heads), n, math.exp(-gamma) * 0.97).pvalue < ALPHA
 
 
 # --- The distribution of a record's reports ---------------------------------------------------------------------------

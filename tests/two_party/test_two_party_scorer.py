@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from fractions import Fraction
 from functools import partial
 
 import joblib
@@ -111,13 +110,6 @@ def test_a_higher_confidence_has_a_wider_interval():
     assert lower <= low < high <= higher
     with pytest.raises(ValueError, match="confidence must be"):
         bob.scores_interval(1.0)
-
-
-@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(40)])
-def test_the_variance_of_the_noise_on_a_count_matches_its_distribution(scale):
-    places = np.arange(-4000, 4001)
-    weights = np.exp(-np.abs(places) / float(scale))
-    assert distance_correlation.noise_variance(scale) == pytest.approx(places**2 @ weights / weights.sum())
 
 
 def test_intervals_allow_for_the_noise_on_counts_but_not_for_twice_its_variance():
