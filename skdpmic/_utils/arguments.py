@@ -71,14 +71,6 @@ def check_verbose(verbose):
         raise ValueError(f"verbose must be an int >= 0, got {quoted(verbose)}.")
 
 
-def check_row(values, kinds, wanted):
-    """`values` as an array; an error unless it is 1-D, nonempty and of one of these numpy kinds."""
-    array = np.asarray(values)
-    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in kinds:
-        raise ValueError(f"{wanted}, got {quoted(values)}.")
-    return array
-
-
 def one_of(names):
     """Names as a choice, for a message."""
     *others, last = map(repr, names)

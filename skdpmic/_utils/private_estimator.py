@@ -7,22 +7,16 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.bases import BaseEstimator
-from skdpmic._utils.summaries import as_html, cost_in_short
+from skdpmic._utils.summaries import as_html
 
 _NONCE = "nonce"
-
-
-def _holds_no_estimator(estimator):
-    return not any(hasattr(value, "fit") for value in estimator.get_params(deep=False).values())
 
 
 class PrivateEstimator(BaseEstimator):
@@ -56,20 +50,6 @@ class PrivateEstimator(BaseEstimator):
         if "text/html" in bundle:
             bundle["text/html"] += self._release_as_html()
         return bundle
-
-    @available_if(_holds_no_estimator)  # others are drawn as nested boxes
-    def _sk_visual_block_(self):
-        """The box of this step in a scikit-learn diagram, such as a pipeline's: with its cost below its name."""
-        cost = cost_in_short(self._shown().entries) if self.__sklearn_is_fitted__() else ""
-        return SimpleNamespace(
-            kind="single",
-            estimators=self,
-            names=type(self).__name__,
-            name_details=str(self),
-            name_caption=cost or None,
-            doc_link_label=None,
-            dash_wrapped=True,
-        )
 
     def _release_as_html(self):
         return as_html(self._shown()) if self.__sklearn_is_fitted__() else ""

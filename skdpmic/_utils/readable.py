@@ -1,7 +1,6 @@
 """Checks that data can be read as numbers row by row: no dates, no hidden values, unique column names."""
 
 import datetime
-import numbers
 import sys
 import unicodedata
 from collections import Counter
@@ -9,6 +8,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.texts import as_python, quoted
 
 _DATES = (datetime.date, datetime.time, datetime.timedelta)  # pandas' types are subclasses of these, except Period
@@ -32,7 +32,7 @@ def check_names(X, name="X"):
 
 def check_meaning(names, name="X"):
     """Raise unless column names are all text, or the numbers of the columns."""
-    if are_text(names) or all(is_position(label) and label == j for j, label in enumerate(names)):
+    if are_text(names) or all(is_whole(label) and label == j for j, label in enumerate(names)):
         return
     raise TypeError(
         "Feature names are only supported if all input features have string names, or if they are the numbers of the "
@@ -44,11 +44,6 @@ def check_meaning(names, name="X"):
 def are_text(names):
     """Whether all names are str."""
     return all(isinstance(label, str) for label in names)
-
-
-def is_position(key):
-    """Whether a key can be the number of a column: an integer, not a boolean."""
-    return isinstance(key, numbers.Integral) and not isinstance(key, bool)
 
 
 def refuse_masked(data, name):
@@ -146,13 +141,11 @@ def almost(names, known):
 
     Case, spaces, invisible marks and variants of a letter are ignored, and one letter may differ.
     """
-    known = [name for name in known if isinstance(name, str) and len(name) <= _MOST_LETTERS]
-    of_form = {_simplified(name): name for name in known} if len(known) <= _MOST_KNOWN else {}
-    pairs = []
+    known = [name for name in known if isinstance(name, str) and len(name) <= _MOST_LETTERS][:_MOST_KNOWN]
+    of_form, pairs = {_simplified(name): name for name in known}, []
     for name in names[:_MOST_NAMES]:
-        form = _simplified(name) if isinstance(name, str) and len(name) <= _MOST_LETTERS else ""
-        close = [form] if form in of_form else get_close_matches(form, of_form, n=1, cutoff=_SIMILAR)
-        pairs += [f"{quoted(of_form[one])} for {quoted(name)}" for one in close]
+        close = get_close_matches(_simplified(str(name)[:_MOST_LETTERS]), of_form, n=1, cutoff=_SIMILAR)
+        pairs += [f"{quoted(of_form[form])} for {quoted(name)}" for form in close]
     return f" Did you mean {', '.join(pairs)}?" if pairs else ""
 
 

@@ -85,12 +85,6 @@ def facts_of_release(estimator, released, noisy="score"):
     ]
 
 
-def cost_in_short(entries):
-    """The cost of each guarantee of a release, and whom it is for."""
-    costs = [f"{budget(entry.epsilon, entry.delta)}, for {_protected(entry)}" for entry in entries]
-    return "; ".join("no privacy" if why_broken(entry) else cost for entry, cost in zip(entries, costs, strict=True))
-
-
 def _cost_of_target(estimator):
     """What was learnt about the target itself, and its part of the cost; empty if nothing was learnt."""
     part = estimator._entry.epsilon_of_target

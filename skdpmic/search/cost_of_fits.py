@@ -25,9 +25,9 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.errors import BudgetError, PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_labels
-from skdpmic._utils.readable import is_position
 from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger_entry import LedgerEntry
@@ -122,7 +122,7 @@ def _columns_of(place, transformer, columns):
     """The number and the names of the columns of a transformer; raise unless they are there, as far as is known."""
     n_features, names = place.n_features, place.names
     asked = list(columns) if np.ndim(columns) else [columns]
-    at, named = [each for each in asked if is_position(each)], [each for each in asked if isinstance(each, str)]
+    at, named = [each for each in asked if is_whole(each)], [each for each in asked if isinstance(each, str)]
     missing = [] if n_features is UNKNOWN else [each for each in at if not -n_features <= each < n_features]
     missing += [] if names is UNKNOWN else [each for each in named if each not in (names or [])]
     if missing:

@@ -11,7 +11,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.errors import warn
-from skdpmic._utils.readable import abbreviated, almost, is_position, refuse_masked, refuse_repeated
+from skdpmic._utils.readable import abbreviated, almost, refuse_masked, refuse_repeated
 from skdpmic._utils.texts import quoted
 from skdpmic.table import values
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, Nominal, Order, domain_of, domains_of
@@ -121,7 +121,7 @@ def numbers_of(n_features, names):
     names : array-like of str, or None
     """
     if names is None:
-        return lambda key: int(key) if is_position(key) and 0 <= key < n_features else None
+        return lambda key: int(key) if is_whole(key) and 0 <= key < n_features else None
     number_of = {name: j for j, name in enumerate(names)}
     return lambda key: number_of.get(key) if isinstance(key, str) else None
 
@@ -133,7 +133,7 @@ def allowed_keys(n_features, names):
 
 def _advice_on_numbers(keys, n_features, names):
     """What to do about numbers of features that have names; empty if there are none."""
-    given = [key for key in keys if is_position(key)]
+    given = [key for key in keys if is_whole(key)]
     if names is None or not given:
         return ""
     meant = [f"{quoted(names[key])} for {key}" for key in given[:3] if 0 <= key < n_features]

@@ -18,7 +18,6 @@ from skdpmic import (
     PrivacyLeakWarning,
     PrivateAdditiveRegressor,
     PrivateGridSearch,
-    PrivateSelectKBest,
 )
 from skdpmic._utils.texts import html_facts
 from skdpmic.causal import PrivatePC
@@ -121,14 +120,6 @@ def test_an_unfitted_estimator_shows_the_diagram_only(name):
     unfitted = clone(ESTIMATORS[name])
     assert "sk-top-container" in unfitted._repr_html_()
     assert "skdpmic-release" not in unfitted._repr_html_() + unfitted._repr_mimebundle_()["text/html"]
-
-
-def test_a_pipeline_shows_the_cost_of_its_private_step():
-    step = PrivateSelectKBest(1, epsilon=0.7, bounds=(0, 1), target_bounds=(0, 1))
-    model = make_pipeline(step, Ridge())
-    assert "ε = " not in model._repr_html_()
-    X = np.random.default_rng(0).uniform(size=(5000, 3))
-    assert '<div class="caption">ε = 0.7, for each of 5,000 records</div>' in model.fit(X, X[:, 0])._repr_html_()
 
 
 @pytest.mark.slow
