@@ -16,8 +16,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, RandomizedSearc
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
-from skdpmic._utils.summaries import Summary, as_html
-from skdpmic._utils.texts import budget, cost_rounded_up, in_short, quoted, wrapped
+from skdpmic._utils.texts import quoted, wrapped
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.composition import check_epsilon, exact
@@ -45,7 +44,6 @@ _NOT_COVERED = (
     "Cross-validated scores, and choices made by them, are raw functions of held-out records and not covered by the "
     "guarantee."
 )
-_MAY_LEARN = "before a private step; no guarantee holds if they learn from all rows"
 _ADD_THEM = "private by the accounting of another library; add their cost, once for each fit"
 
 
@@ -100,19 +98,6 @@ class SearchCost:
         seen = f"at most this for the private estimators seen, in fits {_ON_FOLDS}."
         return wrapped(f"SearchCost({given}): {seen} {_NOT_COVERED}")
 
-    def _repr_html_(self):
-        rho = "" if self.charged_rho is None else f", rho = {in_short(cost_rounded_up(self.charged_rho), 6)}"
-        facts = {
-            "Cost": f"at most {budget(self.epsilon, self.delta)}, in fits {_ON_FOLDS}",
-            "Charged": f"{budget(self.charged_epsilon, self.charged_delta)}{rho}, in {self.n_fits:,} fits",
-            "Priced": ", ".join(self.priced) or "nothing",
-            "Not priced": self.not_priced and f"{', '.join(self.not_priced)}: {_ADD_THEM}",
-            "Earlier": self.earlier and f"{', '.join(self.earlier)}: {_MAY_LEARN}",
-            "Pass to fit": ", ".join(self.fit_arguments),
-            "Not covered": _NOT_COVERED,
-        }
-        return as_html(Summary([fact for fact in facts.items() if fact[1]], []), "Privacy cost")
-
 
 def search_cost(
     estimator: Estimator, *, cv: Any = None, n_samples: int | None = None, n_features: int | None = None
@@ -161,10 +146,10 @@ def search_cost(
     With m candidates, K folds and refit, each record is in K - 1 training folds, so the privacy cost of the fits is ``m
     (K - 1) epsilon + epsilon`` by basic composition; a ledger is charged for each of the ``m K + 1`` fits. A
     cross-validation is a search with one candidate and no refit: it costs ``(K - 1) epsilon`` and is charged ``K
-    epsilon``. If epsilon varies, it is summed over the candidates, and the refit counts at the largest. If the splits
-    are not known to be folds, a record counts in every training set. An epsilon drawn at random counts as the largest
-    possible value. A private function hidden in a lambda is not seen. The `memory` of a pipeline does not save fits of
-    private steps, which are never cached.
+    epsilon``. If epsilon varies, it is summed over the candidates, and the refit counts at the largest.
+    If the splits are not known to be folds, a record counts in every training set. Parameters of a private step may be
+    searched in lists, not drawn from distributions. A private function hidden in a lambda is not seen. The `memory` of
+    a pipeline does not save fits of private steps, which are never cached.
 
     A PrivateGridSearch costs its own epsilon and its refit, counted at the costliest candidate.
 
@@ -292,8 +277,6 @@ def _as_float(number, value=exact):
 
 # --- The candidates of a search ---------------------------------------------------------------------------------------
 
-_BUDGET = ("epsilon", "delta")  # parameters of a private step whose largest value costs most
-
 
 def _cost_of_private_search(search, n_features):
     """The cost of the choice, and of the costliest refit."""
@@ -346,38 +329,26 @@ def _alternatives(estimator, grids):
 
 
 def _worst_with(estimator, grid, n_features):
-    """Costs of candidates with fixed steps, of which one is the costliest that can be drawn.
+    """Costs of all candidates with fixed steps, whose private steps have all the values in lists.
 
-    Of the parameters of private steps, lists are tried and budgets are set to the largest that can be drawn; anything
-    else that is drawn leaves the release unknown. Parameters of other steps cost nothing.
+    Parameters of other steps cost nothing, and may be drawn.
     """
     now, tried = estimator.get_params(), {}
     private = {place.name for place in places_in(estimator) if is_private(place.part)}
     for name, values in grid.items():
-        owner, _, own = name.rpartition("__")
-        is_drawn = hasattr(values, "rvs")
-        if owner not in private:
-            is_number = isinstance(now.get(name), numbers.Number)
-            if is_drawn and (not _is_plain(now.get(name)) or (may_draw_estimators(values) and not is_number)):
-                raise ValueError(f"the cost has no known bound: {name} is drawn from a distribution of estimators.")
-        elif not is_drawn:
-            tried[name] = values
-        else:
-            n_features = UNKNOWN
-            if own in _BUDGET:
-                tried[name] = [_upper_end(name, values)]
+        is_of_private = name.rpartition("__")[0] in private
+        is_number = isinstance(now.get(name), numbers.Number)
+        if not hasattr(values, "rvs"):
+            tried |= {name: values} if is_of_private else {}
+        elif is_of_private or not _is_plain(now.get(name)) or (may_draw_estimators(values) and not is_number):
+            raise ValueError(
+                f"the cost has no known bound: {name} is drawn from a distribution. Pass a list of values."
+            )
     return _costs_of(estimator, ParameterGrid(tried), n_features)
 
 
 def _is_plain(value):
     return value is None or isinstance(value, str | bytes | int | float | np.generic)
-
-
-def _upper_end(name, distribution):
-    end = float(distribution.support()[1]) if hasattr(distribution, "support") else math.inf
-    if end == math.inf:
-        raise ValueError(f"the cost has no bound: {name} is drawn from a distribution without a known upper end.")
-    return end
 
 
 # --- Splits -----------------------------------------------------------------------------------------------------------

@@ -732,18 +732,12 @@ def check_agreement(plan, sketch):
     if c != "auto":
         check_c(c)
     is_corrected = sketch.statistic == "mic_r" and sketch.n_parts is None
+    has_target = facts.target_bounds is None or target_domain(facts.target_bounds) == target
+    has_classes = classes is None or are_equal(check_classes(classes), description.classes)
     parameters = {  # as given, of the sketch, and whether they agree
         "statistic": (plan.statistic.name, sketch.statistic, plan.statistic.name == sketch.statistic),
-        "target_bounds": (
-            facts.target_bounds,
-            target and target.bounds,
-            facts.target_bounds is None or target_domain(facts.target_bounds) == target,
-        ),
-        "classes": (
-            classes,
-            description.classes,
-            classes is None or are_equal(check_classes(classes), description.classes),
-        ),
+        "target_bounds": (facts.target_bounds, target and target.bounds, has_target),
+        "classes": (classes, description.classes, has_classes),
         "max_weight": (plan.max_weight, sketch.max_weight, plan.max_weight == sketch.max_weight),
         "correction": (correction, sketch.correction, not is_corrected or correction == sketch.correction),
         "B": (B, sketch.B, B == "auto" or B < 1 or B == sketch.B),
