@@ -152,8 +152,7 @@ class ResultsMixin:
     def to_frame(self) -> Any:
         """Return the released results of each feature as a dataframe, best first.
 
-        Costs no privacy: it uses only what was released, and public numbers. With rank statistics, the first call takes
-        a few seconds to simulate p-values.
+        Costs no privacy: it uses only what was released, and public numbers.
 
         Returns
         -------

@@ -48,7 +48,9 @@ class Kendall(Measure, Statistic):
 
     def sensitivity(self, shape):
         """Sensitivity to the records of one person; an error if there are too many records."""
-        check_n_records(shape.n_samples)
+        if shape.n_samples > MAX_RECORDS:  # sums over more could overflow in kernels
+            most = f"at most {MAX_RECORDS:,} records"
+            raise ValueError(f"scores can be computed for {most}, got n_samples={shape.n_samples:,}.")
         return group_sensitivity(kendall_sensitivity(shape.n_samples), shape.rows_per_group)
 
     def rounding_error(self, shape):
@@ -78,12 +80,6 @@ def in_order(x, domain):
 
 
 # --- Ranks ------------------------------------------------------------------------------------------------------
-
-
-def check_n_records(n):
-    """Raise if sums over this many records could overflow in kernels."""
-    if n > MAX_RECORDS:
-        raise ValueError(f"scores can be computed for at most {MAX_RECORDS:,} records, got n_samples={n:,}.")
 
 
 def mid_ranks(values):

@@ -1,7 +1,7 @@
 """How far replacing one record, or all records of one person, can move the score of each statistic; rounded up.
 
 The proofs are in ``docs/theory``: ``sensitivity.md``, ``closed_family.md``, ``people.md``, ``mic_e.md``, ``mtv_r.md``,
-``ranks.md``, ``conditional_ranks.md``, ``kendall_matrix.md``.
+``ranks.md``, ``kendall_matrix.md``.
 """
 
 import math

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.causal.graph_measures import cpdag_of
-from skdpmic.causal.pc import in_cycles, markov_blanket, with_colliders, without_cycles
+from skdpmic.causal.pc import markov_blanket, with_colliders
 from tests.causal.oracle import random_dag
 
 
@@ -67,14 +67,6 @@ def test_colliders_become_arrows_and_contradictory_ones_stay_lines():
     both = with_colliders(chain, [(0, 1, 2), (1, 2, 3)])
     np.testing.assert_array_equal(both, marks_of(4, (0, 1), *line(1, 2), (3, 2)))
     np.testing.assert_array_equal(both, with_colliders(chain, [(1, 2, 3), (0, 1, 2)]))
-
-
-def test_only_the_arrows_of_a_cycle_become_lines():
-    marks = marks_of(5, (0, 1), (1, 2), (2, 0), (2, 3), *line(3, 4))
-    assert np.argwhere(in_cycles(marks)).tolist() == [[0, 1], [1, 2], [2, 0]]
-    expected = marks_of(5, *line(0, 1), *line(1, 2), *line(2, 0), (2, 3), *line(3, 4))
-    np.testing.assert_array_equal(without_cycles(marks), expected)
-    np.testing.assert_array_equal(without_cycles(expected), expected)
 
 
 # --- Markov blankets --------------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Bins of labels and of numbers depend only on released counts, and hold the records that tests need."""
 
-from itertools import combinations, product
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,6 @@ from skdpmic.causal.table_release import (
     parts_of_cells,
     parts_of_labels,
 )
-from skdpmic.release.path import counts_of_sets
 
 
 def cells(values, n_missing=0, bounds=(0.0, 1.0)):
@@ -108,32 +105,3 @@ def test_missing_values_have_their_own_bin_if_there_are_any_and_otherwise_share_
     parts = parts_of_cells(noisy, 20.0)
     sizes = records_of(parts[:-1], np.maximum(noisy[:-1], 0))
     assert parts[-1] == sizes.argmax()
-
-
-# --- Tables of counts against plain loops over records ----------------------------------------------------------------
-
-SIZES = [2, 3, 7, 1, 4]
-
-
-def by_plain_loops(columns, sizes, columns_of_table):
-    table = dict.fromkeys(product(*(range(sizes[column]) for column in columns_of_table)), 0)
-    for record in zip(*(columns[column].tolist() for column in columns_of_table), strict=True):
-        table[record] += 1
-    return table
-
-
-def codes(n, seed=0):
-    rng = np.random.default_rng(seed)
-    return [rng.integers(size, size=n) for size in SIZES]
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 60])
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
-def test_the_tables_equal_those_of_plain_loops(n, k):
-    columns, sets = codes(n, seed=n), list(combinations(range(5), k))
-    tables = counts_of_sets(columns, SIZES, sets)
-    assert len(tables) == len(sets)
-    for columns_of_table, table in zip(sets, tables, strict=True):
-        assert table.dtype == np.int64
-        assert table.shape == tuple(SIZES[column] for column in columns_of_table)
-        assert dict(np.ndenumerate(table)) == by_plain_loops(columns, SIZES, columns_of_table)

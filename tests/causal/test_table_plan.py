@@ -12,11 +12,8 @@ from skdpmic.causal.table_release import (
     ASKED,
     BLANKS,
     COUNTS,
-    MOST_VALUES,
-    N_CELLS,
     TABLES,
     TablePlan,
-    parts_of_cells,
 )
 from skdpmic.privacy.composition import rho_for
 from skdpmic.release.path import counts_of_sets, tables_squared_sensitivity
@@ -120,12 +117,3 @@ def test_tables_have_fewer_columns_if_many_labels_would_exceed_memory(n_parts, e
 
     assert expected == 2 or cells(expected) <= table_plan.MOST_CELLS
     assert expected == 4 or cells(expected + 1) > table_plan.MOST_CELLS
-
-
-def test_numbers_are_planned_for_with_the_most_bins_that_they_can_have():
-    assert TablePlan.for_budget(1.0, 1e-6, [N_CELLS + 1] * 16, 1000, 1, 3, frozenset(range(16))).columns_per_table == 3
-    rng = np.random.default_rng(0)
-    for counts in (np.full(N_CELLS, 50.0), rng.exponential(50, N_CELLS), rng.exponential(50, N_CELLS) ** 3):
-        for n_values in (8, 9, N_CELLS):
-            parts = parts_of_cells(np.append(counts * (np.arange(N_CELLS) < n_values), 300.0), 0.1)
-            assert parts.max() + 1 <= MOST_VALUES + 1

@@ -47,7 +47,6 @@ def warned(table, estimator=None):
 TABLES = {
     "array of integers": lambda t: (100 * t).to_numpy().astype(np.int32),
     "pandas": lambda t: t.assign(z=(t["z"] > 0).astype(int)),
-    "pandas, nullable": lambda t: t.assign(z=pd.array(cut(t["z"], 10), dtype="Int64")),
     "pandas, categories": lambda t: t.assign(z=pd.Categorical(cut(t["z"], 10))),
     "polars": lambda t: pl.DataFrame({name: t[name].to_numpy() for name in t}).with_columns(
         pl.col("z").round().cast(int)
