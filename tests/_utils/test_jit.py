@@ -112,27 +112,6 @@ def test_a_read_only_installation_works_and_warns_once(installed, tmp_path, prin
     assert done.stderr.count("NUMBA_CACHE_DIR") == 1
 
 
-FULL_DISK = """
-import builtins, errno
-really_open = builtins.open
-
-def open(path, mode="r", *arguments, **options):
-    if "w" in mode and ".nb" in str(path):
-        raise OSError(errno.ENOSPC, "No space left on device")
-    return really_open(path, mode, *arguments, **options)
-
-builtins.open = open
-"""
-
-
-@pytest.mark.slow
-def test_a_full_disk_does_not_end_a_fit_and_warns_once(installed, tmp_path, printed):
-    for how in ("always", "error:skdpmic has no folder"):  # an error would end a fit that has been charged
-        done = run(FULL_DISK + FIT, installed, "-W", how, NUMBA_CACHE_DIR=str(tmp_path / "full"))
-        assert done.stdout == printed(FIT)
-        assert done.stderr.count("NUMBA_CACHE_DIR") == (how == "always")
-
-
 @pytest.mark.slow
 def test_damaged_cache_files_are_compiled_again(installed, tmp_path):
     cache = tmp_path / "cache"

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from skdpmic import Codebook
-from skdpmic._utils.user_files import levels, read_json, write_whole
+from skdpmic._utils.user_files import read_json, write_whole
 from skdpmic.command_line.main import main
 from skdpmic.counting import RangeGridSketch
 from tests.folding import each
@@ -72,13 +72,6 @@ def test_anything_but_a_regular_file_is_refused_wherever_a_file_is_read(kind, tm
 def test_json_that_is_too_deep_or_ambiguous_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
         read_json(text)
-
-
-def test_the_depth_and_size_of_trees_are_limited():
-    endless = []
-    endless.append(endless)
-    with pytest.raises(ValueError, match="levels"):
-        list(levels(endless))
 
 
 # --- Writing ----------------------------------------------------------------------------------------------------------

@@ -306,12 +306,5 @@ def test_the_format_of_a_file_follows_its_suffix(suffix, cards, tmp_path_factory
     cards["names"].write(path)
     text = path.read_text("utf-8")
     assert text == (cards["names"].to_json() if suffix == ".json" else cards["names"].to_html())
-
-
-def test_another_suffix_is_refused(cards, tmp_path):
     with pytest.raises(ValueError, match=r"path must end in \.json or \.html"):
-        cards["names"].write(tmp_path / "card.txt")
-    assert list(tmp_path.iterdir()) == []
-
-
-# --- Nothing else -----------------------------------------------------------------------------------------------------
+        cards["names"].write(path.with_suffix(".txt"))

@@ -1,6 +1,5 @@
 """What a user of the command line sees: results on stdout, the rest on stderr, and the outcome as exit status."""
 
-import contextlib
 import gzip
 import io
 import json
@@ -94,15 +93,6 @@ def test_without_a_terminal_a_command_declines_unless_agreed_to_beforehand(optio
     assert spent() == before + 0.5
 
 
-def test_an_interrupt_at_the_question_declines(folder, monkeypatch):
-    class Interrupting(Terminal):
-        def readline(self):
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(sys, "stdin", Interrupting())
-    assert main([*SELECT, "--ledger", "people.db"]) == 4
-
-
 @each("options", SPENDING)
 def test_a_ledger_refuses_a_cost_that_does_not_fit(options, folder, capsys):
     BudgetLedger.open("people.db").charge("another", 0.75 if spent() == 0 else 0.0625)
@@ -173,43 +163,6 @@ def test_a_table_may_have_tabs_or_old_line_endings_or_be_compressed(folder):
     assert CsvFile("people.tsv", "\t").names == CsvFile("people.txt.gz").names == CsvFile("old.csv").names == names
     for options in (tabs, *(["select", name, *SELECT[2:]] for name in ("people.txt.gz", "old.csv"))):
         assert main([*options, "--yes"]) == 0
-
-
-def test_without_arguments_the_commands_are_listed_on_one_line_each(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main([])
-    assert caught.value.code == 2
-    lines = capsys.readouterr().out.splitlines()
-    for command in COMMANDS:
-        assert len([line for line in lines if line.split()[:1] == [command] and len(line) <= 80]) == 1
-
-
-@each(
-    "options",
-    [
-        *([command, "--help"] for command in COMMANDS),
-        ["--help"],
-        ["template", "people.csv"],
-        [*SUMMARY, "--yes", "--ledger", "people.db"],
-        [*PLAN, "--epsilon", "0.1"],
-        [*PLAN, "--error", "0.001"],
-        SELECT,
-        [*SELECT, "--yes", "--epsilon", "0.01", "--ledger", "people.db"],
-        [*SELECT, "--yes", "--epsilon", "50", "--ledger", "people.db"],
-        [*SELECT, "--target", "Stay"],
-        ["ledger", "people.db"],
-        ["choose"],
-        ["select", "people.csv"],
-    ],
-)
-def test_no_printed_line_is_wider_than_the_terminal(options, folder, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    BudgetLedger.open("people.db").charge("a choice whose name alone has more letters than there is room", 0.01)
-    with contextlib.suppress(SystemExit):
-        main(options)
-    lines = "".join(capsys.readouterr()).splitlines()
-    assert lines
-    assert [line for line in lines if len(line) > 80 and len(line.split()) > 1] == []  # except a long path
 
 
 @each(
@@ -324,14 +277,6 @@ def test_a_card_is_written_beside_the_result(options, by, folder, capsys):
     assert card["guarantees"][0]["n"] == 2000
     assert card["ledger"]["spent"]["epsilon"] == known + 0.5
     assert card["ledger"]["remaining"]["epsilon"] == card["ledger"]["limit"]["epsilon"] - known - 0.5
-
-
-def test_a_plan_begins_with_the_release_that_a_selection_makes(folder, capsys):
-    planned = parsed(capsys, *PLAN, "--epsilon", "0.5", "--statistic", "kendall", "--n-samples", "2000")["releases"][0]
-    chosen = parsed(capsys, *SELECT, "--statistic", "kendall", "--yes")
-    assert {name: planned[name] for name in ("statistic", "mechanism", "noise_scale", "epsilon")} == {
-        name: chosen[name] for name in ("statistic", "mechanism", "noise_scale", "epsilon")
-    }
 
 
 @pytest.mark.slow

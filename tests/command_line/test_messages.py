@@ -192,10 +192,3 @@ def test_a_type_that_contradicts_the_codebook_is_refused_with_a_remedy(name, val
     assert f"other.parquet must match the codebook, {message}: correct" in refused(
         capsys, "select", "other.parquet", *SELECT
     )
-
-
-@each("k", [0, -1, 7, 99])
-def test_a_number_of_columns_that_cannot_be_chosen_is_explained_without_terms_of_python(folder, capsys, k):
-    for command in (PLAN, ["select", "people.csv", *SELECT]):
-        at = command.index("--k") + 1
-        assert "--k must be" in refused(capsys, *command[:at], str(k), *command[at + 1 :])

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdpmic import (
@@ -16,9 +15,7 @@ from skdpmic import (
     PrivacyLeakWarning,
     PrivateAdditiveClassifier,
     PrivateAdditiveRegressor,
-    PrivateSelectKBest,
     release_card,
-    search_cost,
 )
 from skdpmic._utils import private_estimator as uncached
 from skdpmic.models import parts as target_window
@@ -240,19 +237,6 @@ def test_equal_releases_leave_equal_estimators(model, delta, monkeypatch):
 
 
 # --- With other estimators -------------------------------------------------------------------------------------------
-
-
-def test_a_selector_and_the_model_after_it_share_one_public_description(table, tmp_path):
-    X, y, _ = table
-    ledger = BudgetLedger(tmp_path / "ledger.json", epsilon=2, delta=1e-5, composition="basic")
-    selector = PrivateSelectKBest(2, epsilon=1.0, **PUBLIC, classes=CLASSES, ledger=ledger)
-    model = PrivateAdditiveClassifier(1.0, 1e-6, **PUBLIC, classes=CLASSES, ledger=ledger)
-    pipeline = make_pipeline(selector, model).fit(X, y)
-    assert pipeline[-1].n_features_in_ == 2
-    assert ledger.spent() == (2.0, 1e-6)
-    assert pipeline.score(X, y) > 0.7
-    cost = search_cost(pipeline)
-    assert (cost.epsilon, cost.delta) == (2.0, 1e-6)
 
 
 def test_a_plan_states_the_noise_of_a_fit_before_there_is_a_table(table):

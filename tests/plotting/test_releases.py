@@ -290,18 +290,6 @@ def test_lines_are_the_intervals_of_the_released_frame(pyplot):
     assert f"simultaneous 95% intervals, ± {widest:.1%}" in legend(display)
 
 
-def test_rows_and_what_is_drawn_in_them_do_not_overlap(pyplot):
-    display = SummaryDisplay.from_summary(summarise())
-    floors = [bars[0].get_y() for bars in display.bars_]
-    tops = np.array(display.intervals_.get_segments())[:, 1, 1]
-    of_row = np.split(tops, np.cumsum([sum(column.cells.sizes) - 2 for column in display.columns_])[:-1])
-    for top, floor_above in zip(of_row[1:], floors, strict=False):
-        assert top.max() < floor_above
-    lowest, highest = display.ax_.get_ylim()
-    assert lowest < floors[-1]
-    assert tops.max() < highest
-
-
 def test_suspicious_columns_come_first_in_another_colour_and_with_a_mark(pyplot):
     summary = summarise(KINDS | {"label": ["Never", "Sometimes", "Always"], "number": (0, 55)})
     assert [column.name for column in summary.columns if column.suspicious] == ["number", "label"]
@@ -363,18 +351,6 @@ def test_only_some_of_many_columns_are_shown_and_the_title_says_so(pyplot):
     assert len(SummaryDisplay.from_summary(summary, max_columns=3).bars_) == 3
     assert len(display.plot(max_columns=30).bars_) == 30
     assert "\n" not in display.ax_.get_title()
-
-
-@pytest.mark.slow
-def test_given_axes_are_used_and_have_the_legend_below_them(pyplot):
-    figure, (left, right) = pyplot.subplots(1, 2, layout="constrained")
-    display = SummaryDisplay.from_summary(summarise(), ax=right)
-    assert display.ax_ is right
-    assert display.figure_ is figure
-    assert not figure.legends
-    figure.canvas.draw()
-    assert right.get_legend().get_window_extent().y1 <= right.get_window_extent().y0
-    assert display.plot(left).ax_ is left
 
 
 def test_a_display_keeps_only_what_was_released(pyplot):
