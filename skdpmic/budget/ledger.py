@@ -492,7 +492,18 @@ class BudgetLedger:
         seen = self._seen  # before the transaction: other threads may add entries at any time, and the book must go on
 
         def checked(book):
-            _check_book(book, self.path, self.limits, seen)
+            if book.limits != self.limits:
+                raise ValueError(
+                    f"the limits of the ledger {self.path!r} are (epsilon, delta, composition, max_rows_per_person) = "
+                    f"{book.limits}, got {tuple(self.limits)}. Use BudgetLedger.open(path) to open it with the stored "
+                    "limits."
+                )
+            if seen is not None and book.digests[seen[0] - 1 : seen[0]] != [seen[1]]:
+                raise ValueError(
+                    f"the ledger {self.path!r} is not the one that was opened: another one, or an older copy, "
+                    "is in its place. Put it back, or use BudgetLedger.open(path) and record there, with spend, what "
+                    "it lacks."
+                )
             result = work(book)
             return result, (len(book.digests), book.digests[-1])
 
@@ -535,17 +546,3 @@ def storage_at(place: str | os.PathLike[str]) -> FileStorage | DatabaseStorage:
         if os.fsencode(path) and "\0" not in path:
             return FileStorage(os.path.realpath(path))  # workers may run in another folder
     raise ValueError(f"path must be a path or the URL of a database, got {path!r}.")
-
-
-def _check_book(book, path, limits, seen):
-    """Raise if the book has other limits, or is not the one that was seen before."""
-    if book.limits != limits:
-        raise ValueError(
-            f"the limits of the ledger {path!r} are (epsilon, delta, composition, max_rows_per_person) = "
-            f"{book.limits}, got {tuple(limits)}. Use BudgetLedger.open(path) to open it with the stored limits."
-        )
-    if seen is not None and book.digests[seen[0] - 1 : seen[0]] != [seen[1]]:
-        raise ValueError(
-            f"the ledger {path!r} is not the one that was opened: another one, or an older copy, is in its place. Put "
-            "it back, or use BudgetLedger.open(path) and record there, with spend, what it lacks."
-        )

@@ -96,17 +96,13 @@ class LedgerEntry(NamedTuple):
 
         The last item is the part of epsilon spent on the target. Control characters are escaped.
         """
+        numbers = (f"{number:,}" for number in (self.k, self.d) if number is not None)
+        amount = self.release and " of ".join([self.release, *numbers])
         target = self.epsilon_of_target and f"target {self.epsilon_of_target:.3g}"
-        return escaped(", ".join(part for part in (self.statistic, self._amount(), self.mechanism, target) if part))
+        return escaped(", ".join(part for part in (self.statistic, amount, self.mechanism, target) if part))
 
     def __str__(self) -> str:
         return ", ".join(part for part in (self.spender, self.released) if part)
-
-    def _amount(self):
-        if self.release is None:
-            return None
-        numbers = [f"{number:,}" for number in (self.k, self.d) if number is not None]
-        return " of ".join([self.release, *numbers])
 
 
 def columns_in_sql(text, real, integer):

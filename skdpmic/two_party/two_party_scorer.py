@@ -256,9 +256,8 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
 
     def _two_party_plan(self):
         if self.statistic not in ("distance_correlation", "mtv_r", "mic_r"):
-            raise ValueError(
-                f"statistic must be 'distance_correlation', 'mtv_r' or 'mic_r', got {quoted(self.statistic)}."
-            )
+            got = quoted(self.statistic)
+            raise ValueError(f"statistic must be 'distance_correlation', 'mtv_r' or 'mic_r', got {got}.")
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
         check_ledger(self.ledger)
@@ -267,18 +266,16 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
         is_cut = self.epsilon is not None or self.statistic != "distance_correlation"
         facts = PublicFacts(target_bounds=self.target_bounds, classes=self.classes, needs_ranges=is_cut)
         facts.check_target()
-        shares = None if self.target_shares is None else self._checked_shares()
+        shares = self.target_shares
+        if shares is not None:
+            if self.statistic != "mtv_r":
+                got = quoted(self.statistic)
+                raise ValueError(f"target_shares must be None with statistic={got}, because it requires 'mtv_r'.")
+            shares = np.array(check_target_shares(shares, self.target_bounds, self.classes))
+            shares = shares / shares.sum()
         entropy_source(self.random_state)
         random_state = None if self.epsilon is None else self.random_state
         return TwoPartyPlan(type(self).__name__, facts, self.statistic, self.epsilon, shares, random_state)
-
-    def _checked_shares(self):
-        if self.statistic != "mtv_r":
-            raise ValueError(
-                f"target_shares must be None with statistic={quoted(self.statistic)}, because it requires 'mtv_r'."
-            )
-        shares = np.array(check_target_shares(self.target_shares, self.target_bounds, self.classes))
-        return shares / shares.sum()
 
 
 _LEAST = 1e-6  # epsilon per report: with less, even the most reports that can be read would be uninformative
@@ -498,8 +495,9 @@ def table_score(statistic, counts, inverse, is_discrete, scale):
     if n < 1:
         return 0.0
     largest = _largest_variation if statistic == "mtv_r" else _largest_information
-    by_chance = np.mean([largest(table, inverse, is_discrete) for table in _independent_tables(counts, scale)])
-    return float(beyond_chance(largest(counts, inverse, is_discrete), by_chance))
+    tables = (inverse @ (table / table.sum()) for table in (counts, *_independent_tables(counts, scale)))
+    score, *by_chance = (largest(table, is_discrete) for table in tables)
+    return float(beyond_chance(score, np.mean(by_chance)))
 
 
 def _independent_tables(counts, scale):
@@ -512,19 +510,16 @@ def _independent_tables(counts, scale):
         yield table + random.laplace(0, float(min(scale, FARTHEST)), counts.shape) if scale else table
 
 
-def _largest_variation(counts, inverse, is_discrete):
+def _largest_variation(table, is_discrete):
     """Twice the largest total variation from independence, of all parts against the target cut in two."""
-    table = inverse @ (counts / counts.sum())
-    steps = table - np.outer(table.sum(axis=1), table.sum(axis=0))
-    n = counts.shape[1]
+    steps, n = table - np.outer(table.sum(axis=1), table.sum(axis=0)), table.shape[1]
     alone = each_alone(n) if is_discrete else []
     divisions = np.array(distinct([*alone, *cuts(n), *parities(n)]))
     return min(2 * np.abs(steps @ divisions.T).sum(axis=0).max(), 1.0)
 
 
-def _largest_information(counts, inverse, is_discrete):
-    """The largest entry of the characteristic matrix of the debiased table, with negative counts set to 0."""
-    table = inverse @ (counts / counts.sum())
+def _largest_information(table, is_discrete):
+    """The largest entry of the characteristic matrix of a debiased table, with negative counts set to 0."""
     table = nearest_shares(table.ravel()).reshape(table.shape)
     return mic_of_class_table(table, _B) if is_discrete else mic_of_table(table, _B)
 
