@@ -33,13 +33,15 @@ def is_private(name):
 def defined_names(nodes):
     """Names of all functions, classes, variables and attributes that the package defines.
 
-    Keys of dicts are among them, because estimators store what a fit publishes in one step.
+    Keys of dicts and keywords are among them, because objects store what they know in one step.
     """
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.attr if isinstance(node, ast.Attribute) else node.id
+        elif isinstance(node, ast.keyword):
+            yield node.arg
         elif isinstance(node, ast.Dict):
             yield from (key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
 
