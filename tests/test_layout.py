@@ -199,7 +199,7 @@ WITHOUT_TABLES = {
     *("privacy", "plotting", "statistics", "codebook", "search.costs"),
     *("_utils.readable", "_utils.private_estimator", "_utils.arguments", "selection.selectors"),
     *("correlation.private_correlation", "causal.private_pc", "causal.table_release"),
-    *("models.evaluation", "models.additive", "models.parts", "models.scorecard"),
+    *("models.evaluation", "models.additive", "models.parts", "models.model_releases"),
     *("table.domains", "table.facts"),
 }
 

@@ -22,8 +22,7 @@ from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomSta
 from skdpmic.budget.filters import round_up
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.models import parts
-from skdpmic.models.scorecard import ScorecardNoise, ScorecardRelease
-from skdpmic.models.two_way import MOST_PARTS, TwoWayRelease
+from skdpmic.models.model_releases import MOST_PARTS, ScorecardNoise, ScorecardRelease, TwoWayRelease
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan
 from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile, normal_half_width
 from skdpmic.privacy.noise import laplace_scale

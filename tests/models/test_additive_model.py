@@ -18,10 +18,10 @@ from skdpmic import (
     release_card,
 )
 from skdpmic._utils import private_estimator as uncached
+from skdpmic.models import model_releases as scorecard_noise
+from skdpmic.models import model_releases as two_way
 from skdpmic.models import parts as target_window
-from skdpmic.models import scorecard as scorecard_noise
-from skdpmic.models import two_way
-from skdpmic.models.two_way import CHANGE_OF_NUMBERS, TwoWayNoise
+from skdpmic.models.model_releases import CHANGE_OF_NUMBERS, TwoWayNoise
 from skdpmic.privacy.composition import rho_for
 from tests.labels_of_y import TakesLabelsOfY
 

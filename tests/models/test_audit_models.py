@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from skdpmic import PrivateAdditiveClassifier
-from skdpmic.models import scorecard as scorecard_noise
-from skdpmic.models import two_way as two_way_noise
-from skdpmic.models.scorecard import losses_in_steps
+from skdpmic.models import model_releases as scorecard_noise
+from skdpmic.models import model_releases as two_way_noise
+from skdpmic.models.model_releases import losses_in_steps
 from skdpmic.privacy.composition import rho_for
 from tests.privacy.auditing import privacy_loss_at_least, separation_at_least
 

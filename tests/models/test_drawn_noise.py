@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from skdpmic import PrivateAdditiveClassifier, PrivateAdditiveRegressor
-from skdpmic.models import additive, two_way
+from skdpmic.models import additive
+from skdpmic.models import model_releases as scorecard_noise
+from skdpmic.models import model_releases as two_way
 from skdpmic.models import parts as target_window
-from skdpmic.models import scorecard as scorecard_noise
-from skdpmic.models.scorecard import STEPS
+from skdpmic.models.model_releases import STEPS
 from skdpmic.privacy.composition import exact, rho_for
 
 pytestmark = pytest.mark.filterwarnings("ignore:noise will exceed the signal", "ignore:delta is")

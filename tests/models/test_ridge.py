@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from skdpmic._utils.arguments import nearest_shares
+from skdpmic.models.model_releases import ScorecardNoise, effects_on_classes, moment_matrix, ridge
 from skdpmic.models.parts import offsets_of
-from skdpmic.models.scorecard import ScorecardNoise, effects_on_classes
-from skdpmic.models.two_way import moment_matrix, ridge
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 

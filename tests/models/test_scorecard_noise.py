@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skdpmic.models.parts import GRID, MEAN_SHARE, WINDOW_SHARE
-from skdpmic.models.scorecard import (
+from skdpmic.models.model_releases import (
     FACTOR_SHARE,
     STEPS,
     TOTAL_SHARE,
@@ -16,6 +15,7 @@ from skdpmic.models.scorecard import (
     losses_in_steps,
     share_of_tables,
 )
+from skdpmic.models.parts import GRID, MEAN_SHARE, WINDOW_SHARE
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 

@@ -6,13 +6,13 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from skdpmic.models.parts import GRID, in_steps
-from skdpmic.models.two_way import (
+from skdpmic.models.model_releases import (
     CHANGE_OF_CLASSES,
     CHANGE_OF_NUMBERS,
     TwoWayNoise,
     squared_sensitivity,
 )
+from skdpmic.models.parts import GRID, in_steps
 from skdpmic.privacy.composition import rho_for
 from skdpmic.table.targets import ClassTarget, NumericTarget
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from skdpmic import PrivateAdditiveRegressor
-from skdpmic.models import scorecard
+from skdpmic.models import model_releases as scorecard
+from skdpmic.models.model_releases import FACTOR_SHARE, TOTAL_SHARE, ScorecardNoise, share_of_tables
 from skdpmic.models.parts import GRID, MEAN_SHARE, WINDOW_SHARE, Octaves, numbers_at, share_besides
-from skdpmic.models.scorecard import FACTOR_SHARE, TOTAL_SHARE, ScorecardNoise, share_of_tables
 from skdpmic.privacy.composition import rho_for
 from skdpmic.table.domains import domain_of
 
