@@ -154,11 +154,6 @@ def test_a_page_with_a_release_says_what_it_does_not_protect(page):
         assert NOT_COVERED in text_of(page)
 
 
-def test_only_one_page_has_the_section_on_what_the_guarantee_does_not_cover():
-    heading = "## What the guarantee does not cover\n"
-    assert [str(page) for page in SOURCES if heading in text_of(page)] == ["understand/guarantee.md"]
-
-
 # Words of each part of the site, as wc -w counts them: what is added to one has to be cut there.
 MOST_WORDS = {("start", "choose", "publish", "understand", "evidence"): 30_000, ("theory",): 45_000}
 

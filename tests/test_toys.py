@@ -76,15 +76,6 @@ def test_a_new_statistic_goes_through_searches(ledger):
     assert SelectKBest(DPMICScorer(epsilon=5.0, **TOY), k=1).fit(X, Y).get_support()[2]
 
 
-def test_a_new_statistic_without_counts_is_refused_in_chunks():
-    scorer = DPMICScorer(**TOY)
-    assert not hasattr(scorer, "partial_fit")
-    with pytest.raises(AttributeError) as caught:
-        scorer.empty_sketch(100)
-    message = str(caught.value.__cause__ or caught.value)
-    assert "statistic must be 'mic_r' or 'mtv_r' if records come in pieces, got 'agreement'" in message
-
-
 # --- A mechanism ------------------------------------------------------------------------------------------------------
 
 
