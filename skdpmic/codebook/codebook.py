@@ -159,11 +159,8 @@ def _labels(given, where):
 
 
 def _entry_of_fields(fields, where):
-    unknown = [name for name in fields if name not in _FIELDS]
-    if unknown:
-        are_names = any(isinstance(fields[name], dict) for name in unknown)
-        advice = ". A name with a dot must be in quotes" if are_names else ""
-        raise ValueError(f"the fields of {where} must be among {list(_FIELDS)}, got {unknown}{advice}.")
+    if unknown := [name for name in fields if name not in _FIELDS]:
+        raise ValueError(f"the fields of {where} must be among {list(_FIELDS)}, got {unknown}.")
     blank = [name for name, value in fields.items() if isinstance(value, list | tuple | str) and not len(value)]
     fields = {name: value for name, value in fields.items() if name not in blank}
     kind, scale, unit = fields.get("type", NUMBER), fields.get("scale", "linear"), fields.get("unit")

@@ -77,27 +77,23 @@ def as_date(seconds, kind):
 
 def seconds_of(value):
     """The seconds of a scalar of any library: Timestamp, datetime, date, Timedelta, timedelta or a numpy scalar."""
-    value = _duration_or_scalar(value)
-    if isinstance(value, datetime.timedelta):
-        return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
-    return math.nan if np.isnat(value) else float(seconds(np.array([value]))[0])
-
-
-def _duration_or_scalar(value):
-    """A scalar of any library as a scalar of numpy or, exactly, as the duration since 1970."""
     if hasattr(value, "to_numpy"):  # of pandas, in UTC, exactly
         value = value.to_numpy()
     elif isinstance(value, datetime.datetime):
         offset = value.utcoffset() or datetime.timedelta(0)
         # A duration, as the first and the last hours of the calendar have no date in other time zones.
         value = value.replace(tzinfo=None) - _EPOCH - offset
-    return np.datetime64(value) if isinstance(value, datetime.date) else value
+    if isinstance(value, datetime.timedelta):
+        return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
+    value = np.datetime64(value) if isinstance(value, datetime.date) else value
+    return math.nan if np.isnat(value) else float(seconds(np.array([value]))[0])
 
 
 # --- Domains ---------------------------------------------------------------------------------------------------------
 
 
 _ALLOWED = "(lower, upper), (lower, upper, 'log') or three or more increasing numbers"
+_PAIR = "a pair of numbers (lower, upper)"
 
 
 class _AsRead:
@@ -242,7 +238,7 @@ def in_unit_interval(values, lower, upper):
 # --- From public bounds in the user's form ----------------------------------------------------------------------------
 
 
-def domain_of(entry, name):
+def domain_of(entry, name, allowed=_ALLOWED):
     """The domain of one column, from an entry of `bounds` or from `target_bounds`.
 
     Parameters
@@ -251,6 +247,8 @@ def domain_of(entry, name):
         Numbers; or dates or durations of any library.
     name : str
         Name of the entry in errors.
+    allowed : str
+        What errors say that it must be.
 
     Returns
     -------
@@ -260,7 +258,8 @@ def domain_of(entry, name):
         ends, is_log = _parts_of(entry)
         of, ends = numbers_in(ends)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be {_ALLOWED}, got {quoted(entry)}{_advice(entry)}.") from None
+        advice = _advice(entry) if allowed == _ALLOWED else ""
+        raise ValueError(f"{name} must be {allowed}, got {quoted(entry)}{advice}.") from None
     if not all(is_range(lower, upper) for lower, upper in pairwise(ends)) or not is_range(ends[0], ends[-1]):
         what = "lower < upper" if len(ends) == 2 else "increasing numbers"
         raise ValueError(f"{name} must be finite with {what}, as must upper - lower, got {quoted(entry)}.")
@@ -301,13 +300,13 @@ def _advice(entry):
 
 def check_interval(interval, name):
     """`interval` as a pair of finite floats, the first below the second."""
-    try:
-        of, (lower, upper) = numbers_in(ordered_pair(interval))
-    except (TypeError, ValueError, OverflowError):
-        of = None
-    if of != NUMBERS:
-        raise ValueError(f"{name} must be a pair of numbers (lower, upper), got {quoted(interval)}.")
-    return domain_of((lower, upper), name).bounds
+    return _as_pair(domain_of(interval, name, _PAIR), interval, name)
+
+
+def _as_pair(domain, given, name):
+    if not isinstance(domain, Range) or domain.of != NUMBERS:
+        raise ValueError(f"{name} must be {_PAIR}, got {quoted(given)}.")
+    return domain.bounds
 
 
 def check_pair_bounds(bounds):
@@ -327,10 +326,7 @@ def both_of(bounds):
 
 def intervals_of(bounds, n_columns, name):
     """The interval of each column, as a pair of finite floats, from bounds that are not a dict."""
-    domains = domains_of(bounds, n_columns, name)
-    if any(not isinstance(domain, Range) or domain.of != NUMBERS for domain in domains):
-        raise ValueError(f"{name} must be pairs of numbers (lower, upper), got {quoted(bounds)}.")
-    return [domain.bounds for domain in domains]
+    return [_as_pair(domain, bounds, name) for domain in domains_of(bounds, n_columns, name)]
 
 
 def domains_of(bounds, n_features, name="bounds"):
@@ -342,10 +338,13 @@ def domains_of(bounds, n_features, name="bounds"):
     """
     if _is_entry(bounds):
         return [domain_of(bounds, name)] * n_features
-    # Of two features, lists could also be one pair per feature.
-    are_arrays = isinstance(bounds, tuple) and not any(isinstance(side, tuple | list) for side in bounds)
-    sides = [np.asarray(side) for side in bounds] if are_arrays else []
-    if len(sides) != 2 or any(side.shape not in ((), (n_features,)) for side in sides):
+    try:
+        sides = [np.asarray(side) for side in ordered_pair(bounds)]
+    except (TypeError, ValueError):
+        sides = []
+    are_lists = not isinstance(bounds, tuple) or any(isinstance(side, tuple | list) for side in bounds)
+    is_ambiguous = n_features == 2 and are_lists and all(map(np.ndim, sides))  # perhaps one pair per feature
+    if len(sides) != 2 or is_ambiguous or any(side.shape not in ((), (n_features,)) for side in sides):
         raise ValueError(
             f"{name} must be (lower, upper), each a number or an array of shape (n_features,) = ({n_features},), got "
             f"{quoted(bounds)}: for one pair per feature, pass a dict by name or number."

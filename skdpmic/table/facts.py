@@ -104,7 +104,7 @@ def by_number(entries, parameter, n_features, names):
     if unknown:
         raise ValueError(
             f"{parameter} must have entries for features of X only, got others, {abbreviated(unknown)}."
-            f"{_advice_on_numbers(unknown, n_features, names)}{almost(unknown, () if names is None else names)}"
+            f"{almost(unknown, () if names is None else names)}"
         )
     return {j: entries[key] for key, j in found.items()}
 
@@ -129,16 +129,6 @@ def numbers_of(n_features, names):
 def allowed_keys(n_features, names):
     """What :func:`numbers_of` takes, for a message."""
     return f"an int from 0 to {n_features - 1}" if names is None else "a name in feature_names_in_"
-
-
-def _advice_on_numbers(keys, n_features, names):
-    """What to do about numbers of features that have names; empty if there are none."""
-    given = [key for key in keys if is_whole(key)]
-    if names is None or not given:
-        return ""
-    meant = [f"{quoted(names[key])} for {key}" for key in given[:3] if 0 <= key < n_features]
-    example = f", such as {', '.join(meant)}" if meant else ""
-    return f" Features with names are given by name{example}; numbers are for arrays."
 
 
 def _label(parameter, j, names):
@@ -432,7 +422,7 @@ class PublicFacts:
             return None
         if isinstance(self.bounds, dict):
             return len({*self.bounds, *(self.categories or ()), *self.keep})
-        ends = self.bounds if isinstance(self.bounds, tuple | list) else ()
+        ends = self.bounds if isinstance(self.bounds, tuple | list | np.ndarray) else ()
         return max((len(end) for end in ends if np.ndim(end) == 1), default=None)
 
     @property

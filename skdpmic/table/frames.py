@@ -105,9 +105,10 @@ def open_series(values, name):
         frame = nw.from_native(values, eager_only=True)
         _check_one_column(frame.shape, name)
         return open_column(frame[:, 0])
-    if _is_of_pandas(values):
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(values, pandas.Index | pandas.api.extensions.ExtensionArray):
         _check_one_column((len(values), getattr(values, "nlevels", 1)), name)
-        values = sys.modules["pandas"].Series(values)
+        values = pandas.Series(values)  # which have their own missing values
     if nw.dependencies.is_into_series(values):
         return open_column(values)
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
@@ -121,12 +122,6 @@ def open_series(values, name):
         return open_column(_only_field(series, name) if series.dtype == nw.Struct else series)
     refuse_remote(values, name)
     return None
-
-
-def _is_of_pandas(values):
-    """Whether a column is an index or an array of pandas, which has its own missing values."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(values, pandas.Index | pandas.api.extensions.ExtensionArray)
 
 
 def _only_field(series, name):

@@ -20,7 +20,7 @@ from skdpmic._utils.readable import are_text
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.frames import as_frame, columns_at, is_frame, open_column, refuse_remote
-from skdpmic.table.normal_form import BYTES, OTHER, TEXT, array_of, floats_if_all_are, objects_of
+from skdpmic.table.normal_form import BYTES, TEXT, array_of, floats_if_all_are, objects_of
 
 
 class Table(NamedTuple):
@@ -293,8 +293,7 @@ def _form(column, units):
 
 def _objects(column):
     """One object for each row, None where it has no value; values of no kind that can be read stay so."""
-    are_counts = column.kind == OTHER and column.values.dtype != object  # which would be read as numbers
-    return column.each(lambda values: objects_of(list(zip(values)) if are_counts else values), None)
+    return column.each(lambda values: values, None)
 
 
 def _with_nulls(series, column):

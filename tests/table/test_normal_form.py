@@ -287,7 +287,6 @@ def test_batches_with_different_dictionaries_are_counted_separately():
 
 LARGE = [10**20, 10**20 + 1, 10**20 + 2, 10**20 + 3, 10**20]
 DECIMALS = [Decimal(value) / 100 for value in LARGE]
-TIMES = pa.array([1, 2, 3, 4, 1], pa.time64("ns"))
 PEOPLE = {
     "decimals of Arrow": pa.array(DECIMALS, pa.decimal128(30, 2)),
     "large decimals of Arrow": pa.chunked_array([pa.array(DECIMALS, pa.decimal256(60, 2))]),
@@ -301,11 +300,6 @@ PEOPLE = {
     "nullable integers": pd.Series([2**53 + value % 10 for value in LARGE], dtype="Int64"),
     "integers of Arrow": pa.array([2**63 + value % 10 for value in LARGE], pa.uint64()),
     "dates of one week": pa.array([2**60 + value % 10 for value in LARGE]).cast(pa.timestamp("ns")),
-    "times": TIMES,
-    "times in chunks": pa.chunked_array([TIMES[:2], TIMES[2:]]),
-    "a dictionary of times": TIMES.dictionary_encode(),
-    "times in pandas": in_pandas(TIMES),
-    "times of Polars": pl.Series([1, 2, 3, 4, 1]).cast(pl.Time),
 }
 
 
