@@ -20,7 +20,6 @@ class Groups(NamedTuple):
 
     grids: Grids
     of_grid: np.ndarray  # int64 (n_grids,) the group
-    rounds: tuple  # pairs of group numbers, and the rows of their grids
 
     @property
     def numbers(self):
@@ -32,18 +31,7 @@ def groups_ending(plan, ends, degrees=None):
     """The groups of a plan, with one row per grid, that end before the rows `ends`."""
     group = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     numbers = np.arange(len(plan))
-    return _in_rounds(grids_of(plan, table=group, cuts=numbers, borders=numbers, degrees=degrees), group)
-
-
-def _in_rounds(grids, group):
-    # The scores of both orientations in the first group, the cheapest, save much of the work on the others.
-    n_groups = int(group[-1]) + 1
-    rounds = tuple(
-        (np.arange(*some, dtype=np.uint64), grids.rows[slice(*np.searchsorted(group, some))])
-        for some in ((0, 1), (1, n_groups))
-        if some[0] < some[1]
-    )
-    return Groups(grids, group, rounds)
+    return Groups(grids_of(plan, table=group, cuts=numbers, borders=numbers, degrees=degrees), group)
 
 
 class GroupsByMissing(NamedTuple):
@@ -63,7 +51,7 @@ class GroupsByMissing(NamedTuple):
 
 def groups_by_missing(groups):
     """The groups for all columns, from those for complete columns."""
-    merged, fixed = (_in_rounds(with_one_more(groups.grids, side), groups.of_grid) for side in (N_MASTER, N_FIXED))
+    merged, fixed = (Groups(with_one_more(groups.grids, side), groups.of_grid) for side in (N_MASTER, N_FIXED))
     most = tuple(map(max, merged.grids.most, fixed.grids.most))
     return GroupsByMissing(groups, merged, fixed, most)
 

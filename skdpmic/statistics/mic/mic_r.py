@@ -155,14 +155,13 @@ def mic_r_of_block(ways, groups, n_pairs, table, correction=None):
 
 
 def _counted(ways, groups):
-    """Tables and grids, round by round. A part for missing values is tried after all others, and before them."""
-    ways = [(*way, groups.of(*way).rounds, cell_counts.empty_tables(*way)) for way in ways]
-    for i in range(len(groups.complete.rounds)):
-        for free, fixed, rounds, tables in ways:
-            numbers, rows = rounds[i]
-            yield cell_counts.count(free, fixed, numbers, tables), rows
-            if free.is_incomplete:
-                yield cell_counts.missing_first(tables, numbers, free.free.n_corners), rows
+    """Tables and grids of each way. A part for missing values is tried after all others, and before them."""
+    for free, fixed in ways:
+        of_way = groups.of(free, fixed)
+        tables = cell_counts.count(free, fixed, of_way.numbers, cell_counts.empty_tables(free, fixed))
+        yield tables, of_way.grids.rows
+        if free.is_incomplete:
+            yield cell_counts.missing_first(tables, of_way.numbers, free.free.n_corners), of_way.grids.rows
 
 
 _VALUES_AT_ONCE = 2**13  # of several columns, whose tables are still in near caches when they are read
