@@ -48,9 +48,8 @@ def test_the_choice_is_a_function_of_public_numbers(correction):
     rng = np.random.default_rng(0)
     public = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": 2, "correction": correction}
     fits = [DPMICScorer(**public).fit(rng.random((60, 2)) ** power, rng.random(60)) for power in (1, 5)]
-    assert {(fit.B_, fit.c_) for fit in fits} == {
-        (default_B(60, 1.0, correction=correction), default_c(60, 1.0, correction=correction))
-    }
-    del public["target_bounds"]
-    labels = DPMICScorer(classes=range(4), **public).fit(rng.random((60, 2)), rng.integers(4, size=60))
-    assert (labels.B_, labels.c_) == (default_B(60, 1.0, 4, correction), default_c(60, 1.0, 4, correction))
+    public |= {"target_bounds": None, "classes": range(4)}
+    fits.append(DPMICScorer(**public).fit(rng.random((60, 2)), rng.integers(4, size=60)))
+    for fit, n_classes in zip(fits, (None, None, 4), strict=True):
+        sizes = default_B(60, 1.0, n_classes, correction), default_c(60, 1.0, n_classes, correction)
+        assert (fit.B_, fit.c_) == sizes

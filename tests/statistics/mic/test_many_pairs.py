@@ -1,7 +1,5 @@
 """Many pairs have the scores of single pairs, and keep the names of the columns."""
 
-import subprocess
-import sys
 from itertools import combinations
 
 import numpy as np
@@ -76,18 +74,3 @@ def test_one_column_has_no_pairs():
     assert mic_pairs(np.arange(5.0).reshape(-1, 1)).shape == (0,)
     pandas = pytest.importorskip("pandas")
     assert mic_pairs(pandas.DataFrame({"a": [1.0, 2.0]})).empty
-
-
-@pytest.mark.slow
-def test_the_modules_import_neither_scikit_learn_nor_pandas():
-    code = """
-import sys, types
-package = types.ModuleType("skdpmic")  # without the package's __init__, which imports the estimators
-package.__path__ = [sys.argv[1]]
-sys.modules["skdpmic"] = package
-import skdpmic.statistics.mic.many_pairs
-print([name for name in ("sklearn", "pandas") if name in sys.modules])
-"""
-    path = sys.modules["skdpmic"].__path__[0]
-    result = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"

@@ -14,19 +14,15 @@ KINDS = ["random", "tied", "constant", "both constant", "two-valued", "related",
 
 def _data(kind, n, rng):
     x, y = rng.normal(size=n), rng.normal(size=n)
-    if kind == "tied":
-        x, y = np.round(x), np.round(2 * y)
-    elif kind == "constant":
-        x = np.full(n, 0.3)
-    elif kind == "both constant":
-        x, y = np.full(n, 0.3), np.full(n, -1.0)
-    elif kind == "two-valued":
-        x, y = np.where(x > 0.7, 0.9, 0.1), np.where(y > 0.5, 1.0, 0.0)
-    elif kind == "related":
-        y = x**2
-    elif kind == "half tied":
-        x = np.maximum(x, 0.0)
-    return x, y
+    return {
+        "random": (x, y),
+        "tied": (np.round(x), np.round(2 * y)),
+        "constant": (np.full(n, 0.3), y),
+        "both constant": (np.full(n, 0.3), np.full(n, -1.0)),
+        "two-valued": (np.where(x > 0.7, 0.9, 0.1), np.where(y > 0.5, 1.0, 0.0)),
+        "related": (x, x**2),
+        "half tied": (np.maximum(x, 0.0), y),
+    }[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -29,17 +29,14 @@ ORDERS = list(permutations(range(3)))
 
 def _data(kind, n, rng):
     x, y = rng.random(n), rng.random(n)
-    if kind == "tied":
-        x, y = np.round(4 * x) / 4, np.round(6 * y) / 6  # many on edges
-    elif kind == "constant":
-        x = np.full(n, 0.3)
-    elif kind == "two-valued":
-        x, y = np.where(x > 0.7, 0.9, 0.1), np.where(y > 0.5, 1.0, 0.0)
-    elif kind == "related":
-        y = (x - 0.5) ** 2 * 4
-    elif kind == "outside":
-        x, y = 3 * x - 1, 3 * y - 1
-    return x, y
+    return {
+        "random": (x, y),
+        "tied": (np.round(4 * x) / 4, np.round(6 * y) / 6),  # many on edges
+        "constant": (np.full(n, 0.3), y),
+        "two-valued": (np.where(x > 0.7, 0.9, 0.1), np.where(y > 0.5, 1.0, 0.0)),
+        "related": (x, (x - 0.5) ** 2 * 4),
+        "outside": (3 * x - 1, 3 * y - 1),
+    }[kind]
 
 
 @pytest.mark.parametrize("kind", ["random", "tied", "constant", "two-valued", "related", "outside"])

@@ -30,16 +30,14 @@ def codes_and_target(kind, n_labels, n):
     """Codes of a nominal feature, and a numeric target."""
     rng = np.random.default_rng([n, n_labels])
     codes, y = rng.integers(n_labels + 2, size=n), rng.random(n)
-    if kind == "labels alone":
-        codes %= n_labels
-    elif kind == "one code":
-        codes[:] = n_labels // 2
-    elif kind == "dependent":
-        codes = (2 * y * (n_labels + 2)).astype(int) % (n_labels + 2)
-    elif kind == "missing where y is high":
-        codes[y > 0.6] = n_labels + 1
-    elif kind == "all missing":
-        codes[:] = n_labels + 1
+    codes = {
+        "labels alone": codes % n_labels,
+        "all codes": codes,
+        "one code": np.full(n, n_labels // 2),
+        "dependent": (2 * y * (n_labels + 2)).astype(int) % (n_labels + 2),
+        "missing where y is high": np.where(y > 0.6, n_labels + 1, codes),
+        "all missing": np.full(n, n_labels + 1),
+    }[kind]
     return codes.astype(np.uint32), y
 
 
