@@ -9,17 +9,8 @@ from skdpmic._utils.texts import aligned, counted, escaped, in_short, wrapped
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.cards.release_card import CHARGES, charges_in_words, file_content, ledger_in_words, release_card
 from skdpmic.codebook.codebook import Codebook
+from skdpmic.command_line import outputs
 from skdpmic.command_line.data import open_data, read_frame, size_in_words
-from skdpmic.command_line.outputs import (
-    after_paying,
-    ask,
-    ledger_state,
-    open_ledger,
-    open_to_pay,
-    picture,
-    print_json,
-    spent_in_words,
-)
 from skdpmic.planning.plan import plan_release
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.release.summary import NOTHING, private_summary
@@ -34,7 +25,7 @@ def template(arguments, run):
     text = Codebook.template(source.outline)
     run.outputs.write(output=text.encode)
     if arguments.json:
-        print_json({"command": "template", "columns": source.names, "codebook": text, "file": arguments.output})
+        outputs.print_json({"command": "template", "columns": source.names, "codebook": text, "file": arguments.output})
     elif arguments.output is None:
         print(text, end="")
     else:
@@ -43,17 +34,19 @@ def template(arguments, run):
 
 def ledger(arguments, run):
     """Create or open a ledger, and print it."""
-    account = _created(arguments) if arguments.create else open_ledger(arguments.file)
+    account = _created(arguments) if arguments.create else outputs.open_ledger(arguments.file)
     entries = account.entries()
     state = account.limits.standing(entries) | {"entries": [entry._asdict() for entry in entries]}
     if arguments.json:
-        print_json({"command": "ledger", "file": account.path} | state)
+        outputs.print_json({"command": "ledger", "file": account.path} | state)
     else:
         print(wrapped("\n".join(f"{name + ':':10} {text}" for name, text in ledger_in_words(state).items())))
         if entries:
             charges = zip(charges_in_words(state["entries"]), entries, strict=True)
             print("", aligned(CHARGES[:3], [(*row[:2], str(entry)) for row, entry in charges]), sep="\n")
-    run.outputs.write(picture=lambda: picture(arguments, lambda figures: figures.LedgerDisplay.from_ledger(account)))
+    run.outputs.write(
+        picture=lambda: outputs.picture(arguments, lambda figures: figures.LedgerDisplay.from_ledger(account))
+    )
 
 
 def _created(arguments):
@@ -72,27 +65,27 @@ _SHARE_FIELDS = ("kind", "of", "share", "lower", "upper")
 
 def summary(arguments, run):
     """Read the table, ask, and print a private summary, which checks whether a codebook fits."""
-    codebook, account = Codebook.read(arguments.codebook), open_to_pay(arguments.ledger, run.interrupts)
+    codebook, account = Codebook.read(arguments.codebook), outputs.open_to_pay(arguments.ledger, run.interrupts)
     frame = read_frame(open_data(arguments), codebook)
     records = codebook.records(frame)
     _, size = size_in_words(records, codebook)
-    ask(arguments, account, f"A private summary of {counted(records['X'].num_columns, 'column')} of {size}.")
+    outputs.ask(arguments, account, f"A private summary of {counted(records['X'].num_columns, 'column')} of {size}.")
     budget = {"epsilon": arguments.epsilon, "delta": arguments.delta, "ledger": account}
     with contextlib.redirect_stdout(sys.stderr):  # of progress
         released = private_summary(frame, codebook, verbose=int(arguments.verbose), **budget)
     if arguments.json:
-        print_json(_fields_of_summary(released, account))
+        outputs.print_json(_fields_of_summary(released, account))
     else:
         print(_text_of_summary(released, account, size))
     run.outputs.write(
         card=lambda: file_content(release_card(released, ledger=account), arguments.card),
-        picture=lambda: picture(arguments, lambda figures: figures.SummaryDisplay.from_summary(released)),
+        picture=lambda: outputs.picture(arguments, lambda figures: figures.SummaryDisplay.from_summary(released)),
     )
 
 
 def _text_of_summary(released, account, size):
     rows = [(column.name, *map(column.flag_in_words, _FLAGS)) for column in released.columns]
-    sentences = [*(released.suspicious or [NOTHING]), spent_in_words(released.privacy_spent, account)]
+    sentences = [*(released.suspicious or [NOTHING]), outputs.spent_in_words(released.privacy_spent, account)]
     title = wrapped(f"Shares of {size}, with simultaneous 95% intervals")
     return "\n\n".join([title, aligned(("column", *_FLAGS), rows), wrapped("\n".join(sentences))])
 
@@ -116,7 +109,7 @@ def _fields_of_summary(released, account):
         "mechanism": released.entry.mechanism,
         "epsilon": epsilon,
         "delta": delta,
-        "ledger": after_paying(ledger_state, account),
+        "ledger": outputs.after_paying(outputs.ledger_state, account),
     }
 
 
@@ -147,14 +140,14 @@ def plan(arguments, run):
     of_names = [row for row in rows if row.release == "names"]  # which `select` can make
     of_names.sort(key=lambda row: row.statistic != arguments.statistic)
     if arguments.json:
-        print_json({"command": "plan", "sought": rows.sought, "releases": [row._asdict() for row in of_names]})
+        outputs.print_json({"command": "plan", "sought": rows.sought, "releases": [row._asdict() for row in of_names]})
     else:
         print(ReleasePlan(tuple(of_names), rows.sought))
 
 
 def select(arguments, run):
     """Read the table, ask, choose the columns that predict a target best, and publish their names."""
-    codebook, account = Codebook.read(arguments.codebook), open_to_pay(arguments.ledger, run.interrupts)
+    codebook, account = Codebook.read(arguments.codebook), outputs.open_to_pay(arguments.ledger, run.interrupts)
     _check_choice(arguments, codebook)
     choice = (arguments.target, arguments.features)
     records = codebook.records(read_frame(open_data(arguments), codebook, *choice), *choice)
@@ -162,12 +155,12 @@ def select(arguments, run):
     selector = _selector(arguments, codebook.target(arguments.target, names))
     selector.set_params(ledger=account, verbose=int(arguments.verbose))
     n_samples, size = size_in_words(records, codebook)
-    ask(arguments, account, *_beforehand(selector, n_samples, size, len(names)))
+    outputs.ask(arguments, account, *_beforehand(selector, n_samples, size, len(names)))
     with contextlib.redirect_stdout(sys.stderr):  # of progress
         selector.fit(**records)
     chosen = _chosen(selector)
     if arguments.json:
-        print_json(_fields_of_choice(arguments, selector, chosen, n_samples))
+        outputs.print_json(_fields_of_choice(arguments, selector, chosen, n_samples))
     else:
         print(_text_of_choice(arguments, selector, chosen, size))
     _write_choice(arguments, run.outputs, selector, chosen)
@@ -220,7 +213,7 @@ def _text_of_choice(arguments, selector, chosen, size):
         sentences.append("Each column was chosen by its gain over the columns before it.")
     if arguments.keep:
         sentences.append(f"Kept in any case: {escaped(', '.join(arguments.keep))}.")
-    sentences.append(spent_in_words(selector.privacy_spent_, selector.ledger))
+    sentences.append(outputs.spent_in_words(selector.privacy_spent_, selector.ledger))
     return "\n\n".join([wrapped(title), table, wrapped("\n".join(sentences))])
 
 
@@ -243,18 +236,20 @@ def _fields_of_choice(arguments, selector, chosen, n_samples):
         "n_features": selector.n_features_in_,
         "epsilon": epsilon,
         "delta": delta,
-        "ledger": after_paying(ledger_state, selector.ledger),
+        "ledger": outputs.after_paying(outputs.ledger_state, selector.ledger),
     }
 
 
-def _write_choice(arguments, outputs, selector, chosen):
+def _write_choice(arguments, files, selector, chosen):
     """Write the requested files."""
     contents = {
         "output": lambda: "".join(f"{name}\n" for name in [*arguments.keep, *chosen]).encode(),
         "card": lambda: file_content(release_card(selector), arguments.card),
     }
     if len(getattr(selector, "gaps_", [])):
-        contents["picture"] = lambda: picture(arguments, lambda figures: figures.GapsDisplay.from_estimator(selector))
+        contents["picture"] = lambda: outputs.picture(
+            arguments, lambda figures: figures.GapsDisplay.from_estimator(selector)
+        )
     elif arguments.picture is not None:
         print("warning: there are no gaps to plot, so no picture was written.", file=sys.stderr)
-    outputs.write(**contents)
+    files.write(**contents)

@@ -18,15 +18,8 @@ from typing import NamedTuple
 from skdpmic import __version__
 from skdpmic._utils.errors import BudgetError
 from skdpmic._utils.texts import aligned, escaped, quoted, wrapped
-from skdpmic.command_line.outputs import (
-    STREAM_ERRORS,
-    DeclinedError,
-    Interrupts,
-    Outputs,
-    UnfailingStream,
-    UnwrittenError,
-    write_all_letters,
-)
+from skdpmic.command_line import outputs
+from skdpmic.command_line.outputs import Interrupts, Outputs
 
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
 _IN_PYTHON = {  # how errors of the package name what is an option, a file or the codebook here
@@ -66,10 +59,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit
         If the options are invalid, with status 2, or ask for help.
     """
-    write_all_letters()
+    outputs.write_all_letters()
     arguments = parse_options(argv)
     interrupts = Interrupts()
-    with contextlib.redirect_stderr(UnfailingStream(sys.stderr)), interrupts.handled(), _warnings_in_short():
+    with contextlib.redirect_stderr(outputs.UnfailingStream(sys.stderr)), interrupts.handled(), _warnings_in_short():
         run, printed = Run(Outputs(arguments), interrupts), io.StringIO()
         status, message = _executed(arguments, run, printed)
         if printed.getvalue():  # after the files, because a reader may close stdout
@@ -88,11 +81,11 @@ def _executed(arguments, run, printed):
                 # Imported here, so that help and invalid options are fast.
                 getattr(import_module("skdpmic.command_line.commands"), arguments.command)(arguments, run)
         return DONE, None
-    except DeclinedError:
+    except outputs.DeclinedError:
         return DECLINED, "declined: nothing was spent."
     except BudgetError as error:
         return REFUSED, str(error)
-    except UnwrittenError as error:
+    except outputs.UnwrittenError as error:
         (errors,) = error.args
         files = [f"{path!r} could not be written: {_without_data(one)}" for path, one in errors.items()]
         return UNWRITTEN, "\n".join(files)
@@ -110,7 +103,7 @@ def _shown(text, run, status, message):
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except STREAM_ERRORS as error:
+    except outputs.STREAM_ERRORS as error:
         if not run.outputs.written:
             print(_UNSHOWN, text, sep="\n", end="", file=sys.stderr)
         if not isinstance(error, BrokenPipeError):

@@ -25,14 +25,8 @@ from skdpmic._utils.typing import ColumnLike, RandomState
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for
-from skdpmic.models.evaluation_result import (
-    PrivateEvaluation,
-    accuracy,
-    area_under_curve,
-    bounded_scale,
-    brier_score,
-    figures_of_sums,
-)
+from skdpmic.models import evaluation_result
+from skdpmic.models.evaluation_result import PrivateEvaluation, bounded_scale
 from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, laplace_deviation, with_noise
 from skdpmic.release.path import run
@@ -323,13 +317,15 @@ class _ClassRelease(NamedTuple):
         scale, of_right = map(bounded_scale, (self.scale, self.scale_of_right))
         number = self.n_counted, self.rows_per_group
         figures = {
-            "roc_auc": area_under_curve(tables, scale, self.rows_per_group),
-            "accuracy": accuracy(n_right, of_right, *number),
-            "brier_score": brier_score(self.cells.middles(), tables, scale, *number),
+            "roc_auc": evaluation_result.area_under_curve(tables, scale, self.rows_per_group),
+            "accuracy": evaluation_result.accuracy(n_right, of_right, *number),
+            "brier_score": evaluation_result.brier_score(self.cells.middles(), tables, scale, *number),
         }
         if len(labels) > 1:
             for label, table in zip(labels, tables, strict=True):
-                figures[f"roc_auc of {label}"] = area_under_curve(table[None], scale, self.rows_per_group)
+                figures[f"roc_auc of {label}"] = evaluation_result.area_under_curve(
+                    table[None], scale, self.rows_per_group
+                )
         counts = dict(zip(labels, tables, strict=True))
         return figures, counts, self.cells.edges(), float(self.scale)
 
@@ -363,7 +359,7 @@ class _NumberRelease(NamedTuple):
         """What is published, as for classes."""
         noisy = noisy_sums(error_sums(*records), self.scales, random_bytes)
         width, scales = self.bounds[1] - self.bounds[0], list(map(bounded_scale, self.scales))
-        figures = figures_of_sums(noisy, scales, STEPS, width, self.n_counted, self.rows_per_group)
+        figures = evaluation_result.figures_of_sums(noisy, scales, STEPS, width, self.n_counted, self.rows_per_group)
         deviation = laplace_deviation(scales[0]) * width / STEPS / self.n_counted
         return figures, {"sums": noisy}, None, deviation
 

@@ -12,16 +12,7 @@ import numpy as np
 from skdpmic.privacy.composition import Pure, budget_of, root_below
 from skdpmic.release.bounds import medians, rates, squared_rates
 from skdpmic.statistics.grids import parts_and_missing
-from skdpmic.table.domains import (
-    MISSING,
-    Knots,
-    Labels,
-    LogRange,
-    Nominal,
-    beside,
-    names_of_labels,
-    names_of_ranges,
-)
+from skdpmic.table import domains
 from skdpmic.table.targets import ClassTarget
 
 N_CUT = 8  # parts of a range, besides the part of missing values
@@ -29,12 +20,12 @@ N_CUT = 8  # parts of a range, besides the part of missing values
 
 def n_parts_of(domain):
     """Number of parts of a column with this encoded domain."""
-    return domain.n_parts if isinstance(domain, Nominal) else N_CUT + 1
+    return domain.n_parts if isinstance(domain, domains.Nominal) else N_CUT + 1
 
 
 def codes_of(column, domain):
     """The part of each value of a column with this encoded domain, each separately: an int64 ndarray."""
-    codes = column if isinstance(domain, Nominal) else parts_and_missing(column, domain, N_CUT)[0]
+    codes = column if isinstance(domain, domains.Nominal) else parts_and_missing(column, domain, N_CUT)[0]
     return np.asarray(codes, dtype=np.int64)
 
 
@@ -53,15 +44,15 @@ def sums_of_effects(columns, effects, intercept, offsets):
 
 def names_of_parts(domain):
     """A text for each part of a column with this public domain."""
-    if isinstance(domain, Labels):
-        labels = names_of_labels(domain.labels)
-        return labels + beside(labels)
-    return [*names_of_ranges(ends_of_parts(domain)), MISSING]
+    if isinstance(domain, domains.Labels):
+        labels = domains.names_of_labels(domain.labels)
+        return labels + domains.beside(labels)
+    return [*domains.names_of_ranges(ends_of_parts(domain)), domains.MISSING]
 
 
 def ends_of_parts(domain):
     """The ends of the parts of a range, as numbers, dates or durations; None for labels."""
-    if isinstance(domain, Labels):
+    if isinstance(domain, domains.Labels):
         return None
     lower, upper = domain.encoded
     return np.array([domain.decode(lower + j * (upper - lower) / N_CUT) for j in range(N_CUT + 1)])
@@ -181,13 +172,13 @@ _FEWEST, _MOST = 8, 2_200  # bins, on either side
 
 def is_bent(domain):
     """Whether the mean of positions on the axis of a target is not the position of its mean."""
-    return isinstance(domain, LogRange | Knots)
+    return isinstance(domain, domains.LogRange | domains.Knots)
 
 
 def numbers_at(domain, positions):
     """The numbers at positions on a bent axis, clipped to it; dates in seconds."""
     positions = np.clip(np.asarray(positions, dtype=np.float64), *domain.encoded)
-    if isinstance(domain, LogRange):
+    if isinstance(domain, domains.LogRange):
         return np.copysign(np.expm1(np.abs(positions)), positions)
     return np.interp(positions, np.arange(len(domain.knots)), domain.knots)
 
@@ -219,10 +210,10 @@ class Octaves(NamedTuple):
     def of(cls, domain):
         """Those of a bent axis."""
         lower, *_, upper = (bound for bound in domain.bounds if bound != "log")
-        anchor = 0.0 if isinstance(domain, LogRange) else lower
+        anchor = 0.0 if isinstance(domain, domains.LogRange) else lower
         sides = (1,) if lower >= anchor else (-1,) if upper <= anchor else (-1, 1)
         reach = max(abs(upper - anchor), abs(lower - anchor))
-        finest = 0.5 if isinstance(domain, LogRange) else min(np.diff(domain.knots)) / 8
+        finest = 0.5 if isinstance(domain, domains.LogRange) else min(np.diff(domain.knots)) / 8
         n_bins = int(np.clip(math.ceil(math.log2(max(reach, finest)) - math.log2(finest)) + 1, _FEWEST, _MOST))
         return cls(anchor, sides, np.ldexp(reach, np.arange(1 - n_bins, 1)))
 
