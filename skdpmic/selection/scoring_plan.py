@@ -256,7 +256,9 @@ class ReadyToScore:
             if public.n_classes is None and not shares.is_public:
                 results["target_cut_"] = public.target_domain.decode(shares.cut(public.target_domain.encoded))
         if "scores_" in released:
-            results |= {"_noise": self.mechanism, "_null_model": NullModel.of_shape(measure, self.shape)}
+            labels = [each.n_labels if isinstance(each, Nominal) else 0 for each in self.shape.domains]
+            model = NullModel(measure, self.shape.n_samples, self.shape.rows_per_group, np.array(labels))
+            results |= {"_noise": self.mechanism, "_null_model": model}
             if shares is not None and (largest := measure.largest_score(self.shape.n_samples)) is not None:
                 results["largest_possible_score_"] = largest
         return results
@@ -367,12 +369,6 @@ class NullModel:
     n_samples: int
     rows_per_group: int
     n_labels: np.ndarray
-
-    @classmethod
-    def of_shape(cls, measure, shape):
-        """The model from a measure and the public numbers of a table."""
-        n_labels = [domain.n_labels if isinstance(domain, Nominal) else 0 for domain in shape.domains]
-        return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels))
 
     def p_values(self, scores, noise):
         """The p-value of each score, of shape (n_features,).

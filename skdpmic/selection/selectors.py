@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -892,14 +892,6 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     target_shares: ColumnLike | None = None
     criterion: Literal["single", "joint", "auto"] = "auto"
     keep: Sequence[str | int] | NDArray[Any] = ()
-
-    @property
-    def scores_(self) -> NoReturn:
-        """Not available: only names are published, and the gaps between them."""
-        raise AttributeError(
-            f"{type(self).__name__} publishes names, and gaps between them (gaps_), but no scores: DPMICSelector "
-            'publishes scores, with the least noise as DPMICSelector(k, statistic="mtv_r", mechanism="k-norm", ...).'
-        )
 
     def _plan(self):
         check_k(self.k)

@@ -221,22 +221,6 @@ def test_a_ledger_that_adds_up_zcdp_is_charged_exactly_the_planned_rho(estimator
     assert estimator.plan(100, 7)[0].rho == round_up(Cost(*entry[2:4], entry.rho).in_zcdp, Fraction)
 
 
-def test_a_plan_costs_nothing_and_changes_nothing(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
-    estimator = DPMICScorer(**NUMBERS, ledger=ledger)
-    before = vars(estimator).copy()
-    estimator.plan(100, 5)
-    assert vars(estimator) == before
-    assert ledger.entries() == []
-
-
-def test_nothing_is_stated_about_what_other_settings_find():
-    assert DPMICSelector(2, **NUMBERS).plan(1000, 10)[0].found > 0
-    for changed in ({"B": 30}, {"c": 3}, {"correction": None}):
-        assert math.isnan(DPMICSelector(2, **NUMBERS, **changed).plan(1000, 10)[0].found)
-    assert math.isnan(DPMICScorer(mechanism="geometric", **NUMBERS).plan(1000, 10)[0].found)
-
-
 # --- The table ----------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas
 import polars
 import pytest
-from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -182,22 +181,6 @@ def test_a_record_is_encoded_the_same_way_alone_and_among_others(library):
         assert np.array_equal(stacked(transformer.transform(make(rows))), alone)
 
 
-@pytest.mark.few
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_set_output_determines_the_library_of_the_output(library):
-    kinds = {"pandas": pandas.DataFrame, "polars": polars.DataFrame, "default": None}
-    for rows, wanted in itertools.product(([], TABLES["random"]), kinds):
-        frame = LIBRARIES[library](rows)
-        kind, expected = kinds[wanted] or type(frame), stacked(encoder().fit_transform(frame))
-        transformer = encoder().set_output(transform=wanted).fit(frame)
-        with config_context(transform_output=wanted):
-            by_config = encoder().fit_transform(frame)
-        for encoded in (transformer.transform(frame), transformer.fit_transform(frame), by_config):
-            assert type(encoded) is kind
-            assert [*arrays(encoded)] == transformer.get_feature_names_out().tolist()
-            assert np.array_equal(stacked(encoded), expected)
-
-
 # --- What is public about the output ----------------------------------------------------------------------------------
 
 
@@ -221,18 +204,6 @@ def test_no_row_exceeds_the_norm_and_no_column_the_bounds_and_some_attain_them(e
 
 
 # --- Nothing is learnt ------------------------------------------------------------------------------------------------
-
-
-def test_fit_does_not_read_a_lazy_frame():
-    def refuse(ages):
-        assert len(ages) == 0
-        return ages
-
-    lazy = LIBRARIES["polars"](TABLES["random"]).lazy()
-    lazy = lazy.with_columns(polars.col("age").map_batches(refuse, return_dtype=polars.Float64, is_elementwise=True))
-    transformer = encoder().fit(lazy)
-    with pytest.raises(ValueError, match="could not be read"):
-        transformer.transform(lazy)
 
 
 @each(
@@ -270,16 +241,6 @@ def test_arrays_are_refused_with_a_line_of_code_that_helps(X):
         PublicEncoder(bounds=(0, 1)).fit(X)
     with pytest.raises(ValueError, match=line):
         PublicEncoder(bounds=(0, 1)).fit(pandas.DataFrame({"a": [1.0], "b": [2.0]})).transform(X)
-
-
-def test_names_that_are_not_text_are_refused():
-    for frame, kind, message in (
-        (pandas.DataFrame([[0.5, 1]]), ValueError, r"names.*type str.*1\]: convert them by X.columns = "),
-        (pandas.DataFrame({"a": [1], 1: [2]}), TypeError, "string names.* by X.columns = X.columns.map"),
-    ):
-        with pytest.raises(kind, match=message):
-            PublicEncoder(bounds=(0, 1)).fit(frame)
-        assert PublicEncoder(bounds=(0, 1)).fit(frame.rename(columns=str)).n_features_in_ == 2
 
 
 OURS = "(not a label)"

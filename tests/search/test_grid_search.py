@@ -289,12 +289,6 @@ def pipeline(**parameters):
 GRID = {"select": [pipeline()["select"], "passthrough"], "model__n_neighbors": [3, 12]}
 
 
-def test_an_error_can_be_the_score_if_its_bounds_are_given():
-    options = {"scoring": "neg_mean_squared_error", "score_bounds": (-0.08, 0), "n_subsets": 30}
-    search = PrivateGridSearch(Ridge(), {"alpha": [1e9, 1e-3]}, epsilon=20, **options)
-    assert search.fit(table()[0], table()[0][:, 0]).best_params_ == {"alpha": 1e-3}
-
-
 def test_choice_and_refit_are_charged_and_nothing_else(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     grid = {"select__epsilon": [0.5, 0.7], "select__k": [1, 2]}

@@ -11,13 +11,8 @@ from sklearn import config_context
 from skdpmic import (
     DPMICScorer,
     DPMICSelector,
-    PrivateSelectKBest,
     dp_mic_classif,
 )
-from skdpmic.statistics.registry import statistic_named
-from skdpmic.statistics.sensitivity import mic_r_sensitivity
-from skdpmic.table.domains import Nominal
-from skdpmic.table.targets import NumericTarget
 from tests.folding import each
 
 SECRET = 0.8675309
@@ -219,31 +214,6 @@ def test_values_that_scikit_learn_does_not_check_are_not_written_out_of_bounds(v
     np.testing.assert_array_equal(scores, DPMICScorer(**bounds).fit(expected, y).scores_)
 
 
-@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
-@pytest.mark.parametrize("categories", [None, Nominal(3)])
-def test_an_unchecked_missing_value_of_the_target_is_not_written_out_of_bounds(statistic, categories):
-    x, y = np.random.default_rng(0).random((2, 500))
-    scale = categories or (0.0, 1.0)
-    x = x if categories is None else (5 * x).astype(np.uint32)
-    measure = statistic_named(statistic, None).measure(60, 5, 500, 1.0, None)
-    scores = [
-        measure.scorer(NumericTarget(np.append(y[1:], last), (0.0, 1.0)), None).score(x, scale)
-        for last in (0.0, np.nan)
-    ]
-    assert abs(scores[1] - scores[0]) <= mic_r_sensitivity(500)
-
-
-def test_the_error_for_missing_targets_does_not_suggest_imputation():
-    for target, remedy in (
-        ({"target_bounds": (0, 1)}, "keep only"),
-        ({"classes": [0, 1]}, "make 'unknown' a separate"),
-    ):
-        match = rf"Input y contains NaN\. A target must be complete: {remedy}"
-        with pytest.raises(ValueError, match=match) as caught:
-            DPMICScorer(bounds=(0, 1), **target).fit(X, with_value(Y, np.nan))
-        assert "imputer" not in str(caught.value)
-
-
 @each("target", [{"classes": [0, 1]}, {"target_bounds": (0, 1)}])
 def test_an_error_about_a_text_target_does_not_reveal_the_length_of_the_longest(target):
     messages = []
@@ -261,23 +231,3 @@ def test_transform_refuses_bad_data_without_quoting_it(kind, bad, message):
     with pytest.raises(ValueError, match=message) as caught:
         fitted.transform(bad)
     assert "8675" not in str(caught.value)
-
-
-def test_errors_for_near_misses_show_the_line_to_write():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"age": X[:, 0], "ward": np.arange(N) % 3 + 1})
-    public = {"bounds": {"age": (0, 1)}, "categories": {"ward": [1, 2, 3]}, "target_bounds": (0, 1)}
-    selector = PrivateSelectKBest(1, **public)
-    for change, message in (
-        ({"categories": [1, 2, 3]}, r"such as \{'age': ...\}, got \[1, 2, 3\]"),
-        ({"categories": {"ward": ["1", "2", "3"]}}, r"got numbers in \['ward'\].*\[1, 2, 3\], not \['1', '2', '3'\]"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            PrivateSelectKBest(1, **public | change).fit(frame, Y)
-    with pytest.raises(ValueError, match=r"X must be a table, got a Series: pass X.to_frame\(\)"):
-        selector.fit(frame["age"], Y)
-    for kind in (PrivateSelectKBest, DPMICSelector, DPMICScorer):
-        with pytest.raises(ValueError, match=f"{kind.__name__} requires y to be passed, but the target y is None"):
-            kind(**public, **({} if kind is DPMICScorer else {"k": 1})).fit(frame)
-    with pytest.raises(AttributeError, match=r"publishes names.* but no scores: DPMICSelector publishes scores"):
-        _ = selector.fit(frame, Y).scores_

@@ -264,15 +264,3 @@ def test_calling_a_scorer_returns_a_copy_of_its_scores(table):
     assert p_values.tolist() == scorer.p_values().tolist()
     scores[:] = 7
     assert scorer.scores_.max() <= 1
-
-
-def test_interval_confidence_is_checked(table):
-    scorer = DPMICScorer(**PUBLIC).fit(*table)
-    lower, upper = scorer.scores_interval(0.5)
-    wide_lower, wide_upper = scorer.scores_interval(confidence=0.99)
-    assert (wide_lower <= lower).all()
-    assert (lower <= upper).all()
-    assert (upper <= wide_upper).all()
-    for confidence in (0, 1, 95, None):
-        with pytest.raises(ValueError, match="confidence must be"):
-            scorer.scores_interval(confidence)

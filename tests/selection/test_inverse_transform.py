@@ -111,15 +111,3 @@ def test_a_wrong_number_of_columns_is_refused_with_the_message_of_scikit_learn(g
     selector = DPMICSelector(2, epsilon=math.inf, **PUBLIC).fit(MIXED, X[:, 1])
     with pytest.raises(ValueError, match=r"^X has a different shape than during fitting\.$"):
         selector.inverse_transform(given)
-
-
-def test_errors_do_not_quote_refused_values():
-    selector = DPMICSelector(**KNOWN).fit(X, Y)
-    for given, message in (
-        (X[:, 0] * 8675309, "Expected 2D array, got 1D array"),
-        (np.full((2, 2), np.inf), "Input X contains infinity"),
-        ([[8675309.0], [1.0, 2.0]], "X must have rows of equal length"),
-    ):
-        with pytest.raises(ValueError, match=message) as caught:
-            selector.inverse_transform(given)
-        assert "8675309" not in str(caught.value)

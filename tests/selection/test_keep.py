@@ -96,21 +96,6 @@ def test_joint_scores_measure_what_others_add_to_kept_columns():
 # --- Records outside memory -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-@each("criterion", ["single", "joint"])
-def test_records_outside_memory_give_the_same_choice(criterion):
-    polars = pytest.importorskip("polars")
-    X, y = frame()
-    make = partial(PrivateSelectKBest, 2, keep=["a", "f"], epsilon=20, criterion=criterion, random_state=0, **UNIT)
-    expected = make().fit(X, y).ranking_.tolist()
-    assert make().fit(polars.from_pandas(X).lazy(), y).ranking_.tolist() == expected
-    if criterion == "single":
-        chunks = make()
-        for rows in np.array_split(np.arange(N), 3):
-            chunks.partial_fit(X.iloc[rows], y[rows], n_expected=N)
-        assert chunks.publish().ranking_.tolist() == expected
-
-
 def test_a_sketch_of_all_columns_is_accepted_and_one_without_a_candidate_refused():
     X, y = frame()
     public = {"statistic": "mtv_r", "B": 32, "feature_names": list(X)}

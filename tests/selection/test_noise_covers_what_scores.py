@@ -320,11 +320,3 @@ def test_noise_covers_a_record_for_statistics_whose_sensitivity_depends_only_on_
 
 
 # --- Many draws -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_noise_covers_a_record_in_thousands_of_draws(spies):
-    for seed in range(1200):
-        check(20_000 + seed, WAYS, SCORES + NAMED, spies)
-    for seed in range(150):
-        check(30_000 + seed, WITHOUT_SKETCH, JOINT, spies)

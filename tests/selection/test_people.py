@@ -337,16 +337,6 @@ def test_people_cannot_come_in_chunks_and_the_error_says_why(method):
     assert "max_rows_per_group must be None if records come in pieces" in repr(caught.value.__cause__ or caught.value)
 
 
-def test_people_in_a_dask_collection_are_refused(ledger):
-    array = pytest.importorskip("dask.array")
-    scorer = DPMICScorer(max_rows_per_group=3, ledger=ledger, **UNIT)
-    with pytest.raises(ValueError, match="rows of one person may be in several"):
-        scorer.fit(array.from_array(X), array.from_array(Y), GROUPS)
-    with pytest.raises(TypeError, match="groups must be in memory"):
-        scorer.fit(X, Y, array.from_array(GROUPS))
-    assert ledger.entries() == []
-
-
 def test_functions_of_x_and_y_refuse_people(ledger):
     message = "max_rows_per_group must be None if no groups can be passed"
     given = {"epsilon": 1.0, "bounds": (0, 1), "max_rows_per_group": 3, "ledger": ledger}

@@ -5,7 +5,6 @@ How far one weight moves a score is tested in ``tests/statistics/mtv/test_weight
 
 import math
 import pickle
-import re
 from collections import Counter
 from fractions import Fraction
 from functools import partial
@@ -109,14 +108,6 @@ def test_learnt_mean_weight_and_shares_are_near_those_of_the_records():
     lower, upper = names.target_shares_interval(0.95)
     assert (lower < names.target_shares_).all()
     assert (names.target_shares_ < upper).all()
-
-
-@each("classes", [False, True])
-def test_the_largest_weight_for_all_records_is_the_same_as_no_weights(classes):
-    X, y, _ = table(classes)
-    target = {"classes": [0, 1], "target_bounds": None} if classes else {}
-    plain = DPMICScorer(statistic="mtv_r", epsilon=math.inf, **UNIT | target).fit(X, y).scores_
-    np.testing.assert_allclose(without_noise(X, y, np.full(N, 3.0), 3.0, **target), plain, atol=1e-9)
 
 
 def test_each_weight_is_read_independently():
@@ -347,25 +338,6 @@ def test_bad_weights_are_refused_before_anything_is_charged(what, kind, tmp_path
         with pytest.raises(error, match=message):
             estimator.partial_fit(X, y, sample_weight=make_bad(weights))
         assert vars(estimator) == before
-
-
-def test_a_sketch_and_an_estimator_must_agree_on_the_largest_weight():
-    X, y, weights = table()
-    plain, weighted = (
-        KINDS["names"](
-            **UNIT,
-        ),
-        KINDS["names"](**UNIT),
-    )
-    sketch = weighted.empty_sketch(N, n_features=D).update(X, y, sample_weight=weights)
-    for other in (None, 2 * MOST):
-        with pytest.raises(ValueError, match=re.escape(f"max_weight must be that of the sketch, {MOST}")):
-            plain.set_params(max_weight=other).fit_sketch(sketch)
-    with pytest.raises(ValueError, match="max_weight"):
-        sketch.merge(plain.set_params(max_weight=2 * MOST).empty_sketch(N, n_features=D))
-    with pytest.raises(ValueError, match="sample_weight must hold the weight of each row"):
-        sketch.update(X, y)
-    assert sketch.n_samples == N
 
 
 def test_a_stream_needs_the_name_of_the_weights_if_and_only_if_the_sketch_has_them():
