@@ -557,7 +557,7 @@ GRIDS = [
 CHANGES = [
     ({"bounds": None}, "bounds must have an entry for every feature"),
     ({"bounds": (1, 0)}, "bounds must be finite with lower < upper"),
-    ({"bounds": (np.zeros(2), np.ones(2))}, r"shape \(n_features,\) = \(3,\), got an array of .* \(2,\)"),
+    ({"bounds": (np.zeros(2), np.ones(2))}, r"shape \(n_features,\) = \(3,\), got \(array"),
     ({"bounds": ([0] * 3, [1, 0, 1])}, "bounds of feature 1 must be finite with lower < upper"),
     ({"target_bounds": None}, "exactly one of target_bounds .* must be given, got neither"),
     ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
