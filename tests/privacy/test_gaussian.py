@@ -27,8 +27,9 @@ def hockey_stick(sigma, moves, epsilon):
     return np.maximum(here - math.exp(epsilon) * there, 0).sum()
 
 
-@each("n_scores, steps", [(1, 1), (1, 3), (2, 1), (2, 3), (3, 1)])
-@each("epsilon, delta", [(1.0, 1e-2), (1.0, 1e-4), (0.5, 1e-3), (3.0, 1e-3)])
+@pytest.mark.parametrize("n_scores, steps", [(1, 1), (1, 3), (2, 1), (2, 3), (3, 1)])
+@pytest.mark.parametrize("epsilon, delta", [(1.0, 1e-2), (1.0, 1e-4), (0.5, 1e-3), (3.0, 1e-3)])
+@pytest.mark.combinations
 def test_no_event_exceeds_epsilon_and_delta_but_with_half_the_noise_one_does(epsilon, delta, n_scores, steps):
     """For neighbours whose scores move by 0 or `steps`; by symmetry, signs do not matter."""
     sigma = GaussianMechanism.for_budget(budget_of(epsilon, delta), n_scores, steps).scale

@@ -24,15 +24,10 @@ def test_posterior_means_and_likelihoods_equal_the_sums_over_all_counts(scale):
     noisy = np.array([[0.0, 3.0], [7.0, 40.0]])
     independent = np.array([[1.0, 4.0], [6.0, 30.0]])
     means, evidence = denoise._posteriors(noisy, independent, float(n), scale, denoise._SHAPES)
-    expected = [
-        [
-            posterior_by_summation(int(y), m, a, n, scale)
-            for y, m in zip(noisy.ravel(), independent.ravel(), strict=True)
-        ]
-        for a in denoise._SHAPES
-    ]
-    np.testing.assert_allclose(means.reshape(len(means), -1), [[mean for mean, _ in row] for row in expected], atol=0.1)
-    log_likelihood = np.array([sum(np.log(likelihood) for _, likelihood in row) for row in expected])
+    cells = list(zip(noisy.ravel().astype(int), independent.ravel(), strict=True))
+    expected = np.array([[posterior_by_summation(*cell, a, n, scale) for cell in cells] for a in denoise._SHAPES])
+    np.testing.assert_allclose(means.reshape(len(means), -1), expected[:, :, 0], atol=0.1)
+    log_likelihood = np.log(expected[:, :, 1]).sum(axis=1)
     np.testing.assert_allclose(evidence - evidence[0], log_likelihood - log_likelihood[0], atol=0.1)
 
 
