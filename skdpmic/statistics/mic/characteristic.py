@@ -381,23 +381,17 @@ def _count_mass_grids(
         # Supporting Online Material).
         n_parts, part_before = np.uint64(0), np.uint32(0)
         ends[0] = 0
-        if in_clumps and n_free_groups == len(part):  # no ties: without unpredictable branches
-            for i in range(n_free_groups):
-                n_parts += np.uint64(part[i] != part_before)
-                ends[n_parts] = i + one
-                part_before = part[i]
-        else:
-            for group in range(n_free_groups):
-                first = free_ends[group]
-                its_part = part[first]
-                for i in range(first + one, free_ends[group + one]):
-                    if part[i] != its_part:
-                        its_part = np.uint32(0)  # several
-                        break
-                if its_part != part_before or its_part == 0 or not in_clumps:
-                    n_parts += one
-                ends[n_parts] = free_ends[group + one]
-                part_before = its_part
+        for group in range(n_free_groups):
+            first = free_ends[group]
+            its_part = part[first]
+            for i in range(first + one, free_ends[group + one]):
+                if part[i] != its_part:
+                    its_part = np.uint32(0)  # several
+                    break
+            if its_part != part_before or its_part == 0 or not in_clumps:
+                n_parts += one
+            ends[n_parts] = free_ends[group + one]
+            part_before = its_part
 
         # The master partition: clumps or, if there are too many, an equipartition of them.
         if n_parts > grids[grid, N_MASTER]:
