@@ -204,6 +204,7 @@ def _what(estimator, classes, row):
     return f"{on} of {classes[1] if len(classes) == 2 else classes[row]}"
 
 
+Kind = Literal["roc", "calibration"]
 _KINDS = {  # how points are drawn, and what is at the axes
     "roc": ("-", "false positive rate", "true positive rate"),
     "calibration": ("o", "predicted probability", "share of records"),
@@ -255,18 +256,11 @@ class EvaluationDisplay(Display):
     _: KW_ONLY
     lower: ArrayLike | None = None
     upper: ArrayLike | None = None
-    kind: Literal["roc", "calibration"] = "roc"
+    kind: Kind = "roc"
     title: str = ""
 
     @classmethod
-    def from_evaluation(
-        cls,
-        evaluation: Any,
-        *,
-        kind: Literal["roc", "calibration"] = "roc",
-        label: Any = None,
-        ax: Axes | None = None,
-    ) -> Self:
+    def from_evaluation(cls, evaluation: Any, *, kind: Kind = "roc", label: Any = None, ax: Axes | None = None) -> Self:
         """Plot the result of :func:`skdpmic.private_evaluation`.
 
         Parameters
