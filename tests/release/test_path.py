@@ -61,17 +61,31 @@ def test_one_place_makes_a_source_of_noise():
 
 
 def test_every_run_states_its_cost():
-    runs = places(lambda node: called_name(node) == "run")
-    assert set(runs) == {
+    """Each call has the entry of a plan that is ready, or the one that is made in the same file."""
+
+    def runs(of):
+        return places(lambda node: called_name(node) == "run" and ast.unparse(node.args[0]) == of)
+
+    made = runs("entry")
+    assert set(made) == {
         "models/evaluation.py",
         "release/bounds.py",
-        "release/path.py",  # runs what a plan has prepared
         "release/summary.py",
         "search/grid_search.py",
         "selection/private_score.py",
+        "two_party/randomized_response.py",
     }
     entries = places(lambda node: called_name(node) in ("LedgerEntry", "entry_for"))
-    assert runs == {name: entries.get(name) for name in runs}
+    assert made == {name: entries.get(name) for name in made}
+    ready = runs("ready.entry")
+    assert set(ready) == {
+        "causal/private_pc.py",
+        "correlation/private_correlation.py",
+        "models/additive.py",
+        "selection/scoring.py",
+        "two_party/two_party_scorer.py",
+    }
+    assert places(lambda node: called_name(node) == "run") == made | ready
 
 
 ENTRY = LedgerEntry("a function", 0.5, n=10, d=3, k=2, statistic="s", release="names", mechanism="m")
