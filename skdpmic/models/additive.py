@@ -260,7 +260,7 @@ class PrivateAdditiveModel(PrivateEstimator):
         Warns
         -----
         PrivacyLeakWarning
-            If bounds, classes or target_bounds are read from the data, or `random_state` is set.
+            If `random_state` is set.
         UserWarning
             Before the charge: if the noise will exceed the signal of a typical table, or delta is above
             ``1 / n_samples``.

@@ -226,7 +226,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         Warns
         -----
         PrivacyLeakWarning
-            If bounds or classes are read from the data, or `random_state` is set.
+            If `random_state` is set.
         UserWarning
             Before the charge, if noise will exceed the signal of a typical table. After the release, if it does by the
             released mean weight or shares of the classes, or if no score reaches the `threshold` of a
