@@ -28,7 +28,7 @@ from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 
 RESULTS = Path(__file__).parent / "results"
 UNIT = (0.0, 1.0)

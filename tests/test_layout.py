@@ -164,14 +164,13 @@ CONVERSIONS = {
 }
 # Where conversions of libraries meet a table or a column of a user: one place to read each, one to hand it on.
 MEETING_TABLES = {
-    "skdpmic.table.frames": {"DataFrame", "Series", "from_arrow", "from_dict", "from_pandas", "to_pandas"},
     "skdpmic.table.normal_form": {  # of one column, by its type
-        *("Series", "asanyarray", "asarray", "from_arrow", "from_pandas", "to_list", "to_numpy", "to_pylist")
+        *("Series", "asanyarray", "asarray", "to_list", "to_numpy", "to_pandas", "to_pylist")
     },
-    "skdpmic.table.tables": {  # of one type, or of our own Column
+    "skdpmic.table.tables": {  # by the schema, of one type, or of our own Column
         *("check_array", "to_numpy", "validate_data", "DataFrame", "Series", "from_dict", "to_pandas", "to_polars")
     },
-    "skdpmic.table.targets": {"asarray", "column_or_1d"},  # the shape of an array
+    "skdpmic.table.values": {"asarray", "column_or_1d"},  # the shape of an array
     "skdpmic.search.grid_search": {"indexable"},  # lengths
     "skdpmic.two_party.randomized_response": {"asarray", "to_numpy"},  # reports, which are already private
 }
@@ -188,8 +187,7 @@ MEETING_RAW = {
     "skdpmic.counting.streams": {"collect"},  # by Polars, with the types of the query
     "skdpmic.models.evaluation": {"tocsr"},
     "skdpmic.search.costs": {"unique"},  # the numbers of rows
-    "skdpmic.table.frames": {"DataFrame", "collect", "table"},  # by the schema
-    "skdpmic.table.tables": {"to_numpy", "tocsc"},  # of one type
+    "skdpmic.table.tables": {"DataFrame", "collect", "table", "to_numpy", "tocsc"},  # by the schema, or of one type
     "skdpmic.table.normal_form": {"isnat"},
 }
 OF_NUMBERS = {"datasets", "plotting", "privacy", "statistics"}  # rooms that get no table of a user

@@ -16,7 +16,7 @@ from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_
 from skdpmic.statistics.ranks import kendall, mid_ranks
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.statistics.sensitivity import kendall_sensitivity, mic_r_sensitivity, mtv_r_sensitivity
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from skdpmic.table.domains import Labels, Nominal, from_json, to_json
 from skdpmic.table.facts import Description, PublicFacts, check_description
 from skdpmic.table.records import map_features, open_chunk, read_columns, refuse_dask
 from skdpmic.table.tables import check_columns_seen
-from skdpmic.table.targets import WEIGHT_UNITS, check_classes, check_weights_given, make_target, read_weights
+from skdpmic.table.values import WEIGHT_UNITS, check_classes, check_weights_given, make_target, read_weights
 
 _MAX_COUNT = 2**32 - 1  # counts are uint32
 _DAMAGED = "the sketch is damaged: its features have not counted the same records."

@@ -29,10 +29,9 @@ from skdpmic.privacy.noise import laplace_scale
 from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, run, store
 from skdpmic.table.domains import NUMBERS, Labels, as_date
 from skdpmic.table.facts import PublicFacts, listed
-from skdpmic.table.frames import in_memory
 from skdpmic.table.records import read_columns, read_records
-from skdpmic.table.tables import check_columns_seen, open_table
-from skdpmic.table.targets import target_domain
+from skdpmic.table.tables import check_columns_seen, in_memory, open_table
+from skdpmic.table.values import target_domain
 
 MOST_CLASSES = 10
 _CONFIDENCE = 0.95  # of intervals, and that all parts said to have records have some

@@ -13,7 +13,7 @@ from skdpmic.privacy.composition import Pure, budget_of, root_below
 from skdpmic.release.bounds import medians, rates, squared_rates
 from skdpmic.statistics.grids import parts_and_missing
 from skdpmic.table import domains
-from skdpmic.table.targets import ClassTarget
+from skdpmic.table.values import ClassTarget
 
 N_CUT = 8  # parts of a range, besides the part of missing values
 

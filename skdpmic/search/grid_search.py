@@ -61,8 +61,7 @@ from skdpmic.search.cost_of_fits import (
     steps_in_words,
 )
 from skdpmic.table.domains import check_interval
-from skdpmic.table.frames import declared_by_name
-from skdpmic.table.tables import open_table
+from skdpmic.table.tables import declared_by_name, open_table
 
 
 def delegated(name):

@@ -18,8 +18,7 @@ from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import PAIR_STATISTICS, statistic_named
 from skdpmic.table.domains import check_pair_bounds
 from skdpmic.table.records import Shape, TableRecords
-from skdpmic.table.targets import NumericTarget
-from skdpmic.table.values import check_pair
+from skdpmic.table.values import NumericTarget, check_pair
 
 
 @never_cached

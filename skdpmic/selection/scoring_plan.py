@@ -23,7 +23,7 @@ from skdpmic.statistics.registry import check_of_target, check_takes_weights, st
 from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts, n_candidates
 from skdpmic.table.records import Shape, read_records
-from skdpmic.table.targets import USUAL_MEAN, check_target_shares
+from skdpmic.table.values import USUAL_MEAN, check_target_shares
 
 _LEAST_FOR_JOINT = 9_000  # n times epsilon per feature from which "auto" is "joint": docs/theory/joint.md
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic.table.domains import Nominal
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 
 _MOST_SAMPLES = 10_000  # simulated; for more records, chance scores fall at the rate of the measure
 _DRAWS = 24

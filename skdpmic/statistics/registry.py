@@ -16,7 +16,7 @@ from skdpmic.statistics.mic.mic_r import check_correction
 from skdpmic.statistics.mic.statistic import MicE, MicR
 from skdpmic.statistics.mtv.statistic import MtvR
 from skdpmic.statistics.ranks import Kendall
-from skdpmic.table.targets import check_max_weight
+from skdpmic.table.values import check_max_weight
 
 STATISTICS = {kind.name: kind for kind in (MicR, MtvR, Kendall)}
 PAIR_STATISTICS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  # all that can score a single pair

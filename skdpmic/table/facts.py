@@ -16,7 +16,7 @@ from skdpmic._utils.texts import quoted
 from skdpmic.table import values
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, Nominal, Order, domain_of, domains_of
 from skdpmic.table.normal_form import CODED, OBJECTS, TEXT, exact_number
-from skdpmic.table.targets import check_classes, check_kind, target_domain
+from skdpmic.table.values import check_classes, check_kind, target_domain
 
 # --- The domains of features -----------------------------------------------------------------------------------------
 

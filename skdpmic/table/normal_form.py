@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import chain
 from typing import NamedTuple
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from skdpmic._utils.errors import read_by_engine, without_data
@@ -133,7 +134,25 @@ def joined(columns):
     return Column(kind, values, missing, np.minimum(np.concatenate(places), max(len(values) - 1, 0)))
 
 
-def from_arrow(array):
+def open_column(column):
+    """The only way from a container to the normal form.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n_samples,), or Series of pandas, Polars, pyarrow or narwhals
+    """
+    if isinstance(column, np.ndarray):
+        return _from_numpy(column)
+    series = column if isinstance(column, nw.Series) else nw.from_native(column, series_only=True)
+    native = series.to_native()
+    if series.implementation.is_polars():
+        return _from_polars(native)
+    if series.implementation.is_pyarrow():
+        return _from_arrow(native)
+    return _from_pandas(native if series.implementation.is_pandas() else series.to_pandas())
+
+
+def _from_arrow(array):
     """An array or a chunked array, whose chunks may have different dictionaries."""
     import pyarrow
 
@@ -272,7 +291,7 @@ def kind_of_dtype(dtype):
     return _KINDS.get(dtype.kind, OTHER)
 
 
-def from_numpy(array):
+def _from_numpy(array):
     """An array of any type."""
     kind = kind_of_dtype(array.dtype)
     return ColumnSource(kind, lambda: read_numpy(array, kind), BOOLEANS if array.dtype.kind == "b" else None)
@@ -366,7 +385,7 @@ def exact_number(value):
     return int(value) if value == int(value) else None
 
 
-def from_pandas(series):
+def _from_pandas(series):
     """A Series of any type."""
     import pandas
 
@@ -374,18 +393,18 @@ def from_pandas(series):
     if isinstance(array, pandas.arrays.ArrowExtensionArray):
         import pyarrow
 
-        return from_arrow(pyarrow.array(array))
+        return _from_arrow(pyarrow.array(array))
     if isinstance(dtype, np.dtype):
-        return from_numpy(series.to_numpy())
+        return _from_numpy(series.to_numpy())
     if isinstance(dtype, pandas.DatetimeTZDtype):
         return ColumnSource(DATES, lambda: read_numpy(series.to_numpy(dtype=f"M8[{dtype.unit}]"), DATES))  # UTC
     if isinstance(dtype, pandas.CategoricalDtype):
         return ColumnSource(_declared_entries(dtype).kind, lambda: _read_categorical(series), is_coded=True)
     if isinstance(dtype, pandas.SparseDtype):
-        source = from_numpy(np.empty(0, dtype=dtype.subtype))
+        source = _from_numpy(np.empty(0, dtype=dtype.subtype))
         return source._replace(make=lambda: _read_sparse(array, source.kind))
     if hasattr(dtype, "numpy_dtype"):  # nullable numbers
-        return from_numpy(np.empty(0, dtype=dtype.numpy_dtype))._replace(make=lambda: _read_nullable(series))
+        return _from_numpy(np.empty(0, dtype=dtype.numpy_dtype))._replace(make=lambda: _read_nullable(series))
     is_other = isinstance(dtype, pandas.IntervalDtype)  # a missing one makes floats of the ends of all others
     kind = TEXT if isinstance(dtype, pandas.StringDtype) else OTHER if is_other else OBJECTS
     return ColumnSource(kind, lambda: compressed(kind, series.to_numpy(dtype=object), series.isna().to_numpy()))
@@ -410,7 +429,7 @@ def _declared_entries(dtype, codes=()):
     if isinstance(entries.dtype, pandas.IntervalDtype):  # of pandas.cut: labels by their text, such as "(0, 30]"
         texts = objects_of(list(map(str, entries)))
         return ColumnSource(TEXT, lambda: read_numpy(texts, TEXT))
-    return from_pandas(pandas.Series(entries, dtype=entries.dtype))  # an inferred type could differ
+    return _from_pandas(pandas.Series(entries, dtype=entries.dtype))  # an inferred type could differ
 
 
 def _read_sparse(array, kind):
@@ -421,7 +440,7 @@ def _read_sparse(array, kind):
     return read_numpy(dense.astype(np.float64) if kind == NUMBERS and pandas.isna(array.fill_value) else dense, kind)
 
 
-def from_polars(series):
+def _from_polars(series):
     """A Series of any type."""
     dtype = series.dtype
     name = dtype.base_type().__name__

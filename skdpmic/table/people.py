@@ -15,8 +15,8 @@ import numpy as np
 from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import kind_of_date, seconds_of
-from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form import is_absent, objects_of
+from skdpmic.table.tables import column_of
 
 _AT_LEAST = 4  # people, as for records
 

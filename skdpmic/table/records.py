@@ -18,7 +18,7 @@ from skdpmic.table.domains import NUMBERS, Ignored, Labels, Order, Range
 from skdpmic.table.facts import KINDS, Description, domains_without_ranges, kept_columns, refuse_faults
 from skdpmic.table.people import People, read_people
 from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
-from skdpmic.table.targets import ClassTarget, NumericTarget, make_target
+from skdpmic.table.values import ClassTarget, NumericTarget, make_target
 
 _COPIED_AT_ONCE = 16  # two cache lines of a record
 _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy

@@ -21,7 +21,7 @@ from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.statistics.grids import parts_and_missing
 from skdpmic.table.domains import Knots, Labels, LogRange, Nominal, Range, from_json, to_json
 from skdpmic.table.facts import checked_domain
-from skdpmic.table.frames import open_column
+from skdpmic.table.normal_form import open_column
 from skdpmic.table.records import read_columns
 
 VERSION, MECHANISM = 1, "m-ary randomised response"

@@ -28,7 +28,7 @@ from skdpmic.statistics.grids import cuts, distinct, each_alone, equal_parts, pa
 from skdpmic.statistics.mic.noisy_tables import mic_of_class_table, mic_of_table
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.records import check_enough
-from skdpmic.table.targets import check_target_shares, make_target, target_domain
+from skdpmic.table.values import check_target_shares, make_target, target_domain
 from skdpmic.two_party import distance_correlation
 from skdpmic.two_party.distance_correlation import FARTHEST, REFUSALS
 from skdpmic.two_party.randomized_response import inverse_response_matrix

@@ -30,7 +30,7 @@ from skdpmic import (
 )
 from skdpmic.counting import RangeGridSketch
 from skdpmic.table.domains import seconds
-from skdpmic.table.frames import open_column
+from skdpmic.table.normal_form import open_column
 from skdpmic.table.values import as_numbers
 from tests.folding import each
 from tests.select_names import SelectNames

@@ -9,7 +9,7 @@ from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import CubeLaw
 from skdpmic.privacy.top_k import mechanism_of_names
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_shares, shares_interval
-from skdpmic.table.targets import WEIGHT_UNITS
+from skdpmic.table.values import WEIGHT_UNITS
 from tests.intervals.table import Drawn, Row
 from tests.privacy.laws import cube_vectors
 

@@ -14,7 +14,7 @@ from skdpmic.models.model_releases import (
 )
 from skdpmic.models.parts import GRID, in_steps
 from skdpmic.privacy.composition import rho_for
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 
 
 def all_tables(record, target, sizes):

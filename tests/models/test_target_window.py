@@ -8,7 +8,7 @@ import pytest
 from skdpmic.models.parts import WINDOW_SHARE, rates_of_window, squares_of_window, within_window
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.table.targets import NumericTarget
+from skdpmic.table.values import NumericTarget
 
 
 @pytest.mark.parametrize("rows", [1, 3])

@@ -27,7 +27,7 @@ from skdpmic.privacy.composition import rho_for
 from skdpmic.release import path
 from skdpmic.statistics.mtv.counts import CountsScorer
 from skdpmic.table.records import TableRecords
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 from tests.tables import refused
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.combinations]

@@ -10,7 +10,7 @@ from skdpmic import DPMICScorer, mtv_r
 from skdpmic.counting import RangeGridSketch
 from skdpmic.statistics.mtv.statistic import MtvRGrids
 from skdpmic.table.domains import domain_of
-from skdpmic.table.targets import NumericTarget
+from skdpmic.table.values import NumericTarget
 from tests.folding import each
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore:noise:UserWarning")

@@ -22,7 +22,7 @@ from skdpmic import (
     PrivateSelectKBest,
 )
 from skdpmic.counting import RangeGridSketch, count_stream
-from skdpmic.table.targets import WEIGHT_UNITS, read_weights
+from skdpmic.table.values import WEIGHT_UNITS, read_weights
 from tests.folding import each
 
 UNIT = {"bounds": (0, 1), "target_bounds": (0, 1)}

@@ -7,7 +7,7 @@ from skdpmic.statistics.chance import chance_added, chance_score, chance_scores
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 
 UNIT = (0.0, 1.0)
 

@@ -18,7 +18,7 @@ from skdpmic.table.domains import (
 )
 from skdpmic.table.facts import feature_domains, labels_of
 from skdpmic.table.normal_form import ColumnSource
-from skdpmic.table.targets import check_classes
+from skdpmic.table.values import check_classes
 from tests.folding import each
 
 DAY = 86_400.0

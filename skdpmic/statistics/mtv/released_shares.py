@@ -15,7 +15,7 @@ from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.noise import discrete_laplace, weighted_choice
 from skdpmic.statistics.grids import equal_parts
 from skdpmic.statistics.mtv.family import N_PLACES, TargetShares, candidate_cut, knots_at
-from skdpmic.table.targets import USUAL_MEAN
+from skdpmic.table.values import USUAL_MEAN
 
 _LEAST_FOR_A_CUT = 50  # smallest n * epsilon for which a cut is released; below it, the target is cut in the middle
 _SHARE_FOR_CUT = Fraction(1, 2)  # fraction of the target's epsilon; the count gets the rest

@@ -42,7 +42,7 @@ from skdpmic.statistics.null_laws import (
     log_variation_tail,
 )
 from skdpmic.table.domains import Nominal
-from skdpmic.table.targets import USUAL_MEAN, WEIGHT_UNITS
+from skdpmic.table.values import USUAL_MEAN, WEIGHT_UNITS
 
 _MOST_CLASSES = 4  # docs/theory/learnt_margin.md
 

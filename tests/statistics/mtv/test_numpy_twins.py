@@ -6,7 +6,7 @@ import pytest
 from skdpmic._utils.jit import in_numpy
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 from tests.folding import each
 from tests.statistics.grids.test_partitions import (  # noqa: F401
     test_locate_equals_searchsorted,

@@ -16,7 +16,7 @@ from skdpmic.statistics.mtv.statistic import PairCounts, PairScorer, families_of
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 from tests.folding import each
 from tests.privacy.searches import UNIT, climb, compiled_only
 from tests.statistics.mtv.naive_mtv_r import naive_score_of_cells, naive_score_of_merges

@@ -19,7 +19,7 @@ from skdpmic.statistics.null_laws import (
 )
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 from tests.naive import naive_closed_sizes, naive_groupings_of_classes, naive_groupings_of_labels, naive_two_groups
 from tests.statistics.mtv.naive_mtv_r import naive_weights
 from tests.statistics.null_laws.test_tails import all_tables, exact_tail

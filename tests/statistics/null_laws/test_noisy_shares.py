@@ -15,7 +15,7 @@ from skdpmic.statistics.mtv.statistic import _families_of
 from skdpmic.statistics.null_laws import log_division_tail
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
-from skdpmic.table.targets import ClassTarget
+from skdpmic.table.values import ClassTarget
 from tests.folding import each
 from tests.privacy.laws import discrete_laplace_cdf
 from tests.statistics.null_laws.test_tails import all_tables, exact_tail
