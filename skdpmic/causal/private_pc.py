@@ -15,7 +15,7 @@ from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, why_broken
 from skdpmic._utils.texts import counted, names_of, quoted
 from skdpmic._utils.typing import BesideTable, ColumnLike, Ranges, TableLike
-from skdpmic.causal.pc import Outcome, arrows_of, find_graph, lines_of, markov_blanket
+from skdpmic.causal.pc import Outcome, find_graph, markov_blanket
 from skdpmic.causal.table_release import TablePlan, TablesRelease
 from skdpmic.correlation import private_correlation as kendall
 from skdpmic.release.path import run, store
@@ -226,13 +226,10 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         kind, names = _kind_of(records.domains), records.public.names
         declared = declared_to_repeat(X) if kind == NUMERIC else []
         warn_about_declared_ties(declared, names)
-        of_columns = {
-            "kind_": kind,
-            "_names": row_of_zeros(as_frame(X)) if is_frame(X) else None,
-        }
+        of_columns = {"kind_": kind, "_names": row_of_zeros(as_frame(X)) if is_frame(X) else None, "_tests": None}
         ready = plan.ready(records.public)
         published = run(ready.entry, partial(ready.draw, records), ledger=self.ledger, random_state=self.random_state)
-        store(self, published | of_columns | {"_tests": None, "_kept": None})
+        store(self, published | of_columns)
         if kind == NUMERIC:
             warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, but=declared)
         else:
@@ -240,7 +237,7 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         return self
 
     # All results are computed on access, with the current `alpha` and `max_order`, by tests that are functions of the
-    # release. A fit sets the caches `_tests` and `_kept` to None.
+    # release. A fit sets their cache `_tests` to None.
 
     @property
     def cpdag_(self) -> Any:
@@ -291,7 +288,8 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         i, j, *given = (self._number(column) for column in (i, j, *given))
         if len({i, j, *given}) < 2 + len(given):
             raise ValueError("i, j and given must be distinct columns, got one of them twice.")
-        return self._test(min(i, j), max(i, j), tuple(sorted(given))).p_value
+        test, _ = self._computed()
+        return test(min(i, j), max(i, j), tuple(sorted(given))).p_value
 
     def markov_blanket(self, target: int | str) -> np.ndarray:
         """Return the Markov blanket of a target: given these columns, all others are irrelevant for predicting it.
@@ -316,7 +314,7 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         """
         check_published(self)
         blanket = markov_blanket(self._found().cpdag, self._number(target))
-        return blanket if self._seen_names is None else self._seen_names[blanket]
+        return getattr(self, "feature_names_in_", np.arange(self.n_features_in_))[blanket]
 
     def to_networkx(self) -> Any:
         """Return the graph as a networkx graph; requires ``pip install skdpmic[graphs]``.
@@ -339,12 +337,12 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
             import networkx
         except ImportError as error:
             raise ImportError("to_networkx requires networkx: pip install skdpmic[graphs]") from error
-        found, names, graph = self._found(), self._seen_names, networkx.DiGraph()
-        labels = list(range(self.n_features_in_)) if names is None else names.tolist()
+        found, graph = self._found(), networkx.DiGraph()
+        labels = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
         graph.add_nodes_from(labels)
-        for of_kind, is_directed in ((arrows_of(found.cpdag), True), (lines_of(found.cpdag), False)):
-            for i, j in np.argwhere(of_kind):
-                graph.add_edge(labels[i], labels[j], directed=is_directed, p_value=float(found.p_values[i, j]))
+        for i, j in np.argwhere(found.cpdag).tolist():
+            p_value, is_directed = float(found.p_values[i, j]), not found.cpdag[j, i]
+            graph.add_edge(labels[i], labels[j], directed=is_directed, p_value=p_value)
         return graph
 
     def _attribute(self, name):
@@ -363,31 +361,24 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
 
     def _found(self):
         """The result of the algorithm."""
-        check_published(self)
         self._check_algorithm()
-        asked = (float(self.alpha), int(self.max_order))
-        if self._kept is None or self._kept[0] != asked:
-            self._kept = asked, find_graph(self.n_features_in_, self._test, *asked)
-        return self._kept[1]
+        _, graph = self._computed()
+        return graph(float(self.alpha), int(self.max_order))
 
-    def _test(self, *test):
-        """A test, by column numbers; each is computed once."""
+    def _computed(self):
+        """A test by column numbers, and the result by alpha and maximum order: functions that compute each once."""
         if self._tests is None:
-            self._tests = cache(self._make_tests().test)
-        return self._tests(*test)
+            test = cache(self._make_tests().test)
+            self._tests = test, cache(partial(find_graph, self.n_features_in_, test))
+        return self._tests
 
     def __getstate__(self):
         state = super().__getstate__()
         return state | {"_tests": None} if "_tests" in state else state  # the computed tests are not pickled
 
-    @property
-    def _seen_names(self) -> np.ndarray | None:
-        """Names of the columns, or None."""
-        return vars(self).get("feature_names_in_")
-
     def _number(self, column):
         """The number of a column, which is given by name, or by number without names."""
-        columns = self.n_features_in_, self._seen_names
+        columns = self.n_features_in_, getattr(self, "feature_names_in_", None)
         number = numbers_of(*columns)(column)
         if number is None:
             raise ValueError(f"a column must be {allowed_keys(*columns)}, got {quoted(column)}.")
@@ -440,9 +431,8 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
     def _make_tests(self):
         if self.kind_ == NUMERIC:
             return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, self._entry.n)
-        return self._mechanism.tests(
-            self.noisy_tables_, self.noise_scales_, self.noisy_counts_, self.parts_, self.noisy_blanks_
-        )
+        released = self.noisy_tables_, self.noise_scales_, self.noisy_counts_, self.parts_, self.noisy_blanks_
+        return self._mechanism.tests(*released)
 
     def _shown(self):
         """The edges of a :class:`PrivatePC`, strongest evidence first."""
@@ -458,13 +448,14 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {self.alpha:g}"))
         if self.n_untested_:
             facts.append(("Uncertain", f"{counted(self.n_untested_, 'test')} of these edges are no evidence"))
+        found = [p_values[edge] for edge in edges]
         columns = [
             ResultColumn("column", [names[i] for i, _ in edges]),
             ResultColumn("", ["—" if marks[j, i] else "→" for i, j in edges]),
             ResultColumn("column", [names[j] for _, j in edges]),
-            ResultColumn("largest p-value", [_p_value(p_values[edge]) for edge in edges], "number"),
+            ResultColumn("largest p-value", ["not tested" if math.isnan(p) else f"{p:.1g}" for p in found], "number"),
         ]
-        order = np.argsort([p_values[edge] for edge in edges], kind="stable")
+        order = np.argsort(found, kind="stable")
         return Summary(facts, why_broken(entry), columns if edges else (), order, unit="edge", entries=(entry,))
 
 
@@ -487,10 +478,6 @@ def _warn_about_one_part(parts, names):
             f"noise hides all but one part of {listed(columns, names)}, or there is only one, so no test can find "
             "an edge of such a column. Use more records, a larger epsilon, fewer columns or coarser categories.",
         )
-
-
-def _p_value(p):
-    return "not tested" if math.isnan(p) else f"{p:.1g}"
 
 
 _LEAST_EIGENVALUE = 1e-6
@@ -592,11 +579,8 @@ def _regular(correlation, noise):
 _ASSUMED = (
     "Without bounds, a table of numbers is tested by Kendall's correlations, which assumes that values hardly ever "
     "repeat. If they do, no test given another column is made for such a column: its edges stay, and their p_values_ "
-    "are NaN."
-)
-_WAY_ROUND = (
-    "Pass bounds (the public ranges of all columns) or categories (the public labels of some): the columns are then "
-    "tested by tables of their parts."
+    "are NaN. Pass bounds (the public ranges of all columns) or categories (the public labels of some): the columns "
+    "are then tested by tables of their parts."
 )
 
 
@@ -615,7 +599,7 @@ def warn_about_declared_ties(columns, names):
     if columns:
         warn(
             f"the types of {listed(columns, names)} are integer or categorical, so values may repeat. "
-            f"{_ASSUMED} {_WAY_ROUND} To avoid this warning for integers that hardly repeat, pass them as floats.",
+            f"{_ASSUMED} To avoid this warning for integers that hardly repeat, pass them as floats.",
         )
 
 
@@ -625,5 +609,5 @@ def warn_about_released_ties(untied_fraction, noise_scale, names, *, but):
     if columns:
         warn(
             f"untied_fraction_ of {listed(columns, names)} is below {kendall.FEW_TIES:g}: values repeat. {_ASSUMED} "
-            f"{_WAY_ROUND} That is a separate release; the present one has been charged and is kept.",
+            "That is a separate release; the present one has been charged and is kept.",
         )

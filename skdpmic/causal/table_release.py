@@ -10,7 +10,7 @@ import numpy as np
 from skdpmic.causal.pc import adjacent_columns, find_skeleton, sets_between
 from skdpmic.causal.table_tests import Counted, Merged, TableTests
 from skdpmic.correlation.private_correlation import warn_about_excessive_noise
-from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.composition import budget_of
 from skdpmic.release.path import UnscoredRelease, counts_of_sets, tables_squared_sensitivity, with_gaussian_noise
 from skdpmic.statistics.grids import parts_and_missing
 from skdpmic.table.domains import Nominal
@@ -61,9 +61,7 @@ class TablePlan:
     @classmethod
     def for_budget(cls, epsilon, delta, n_parts, n, rows_per_group, max_order, numbers=frozenset()):
         """The plan with budget (epsilon, delta)."""
-        rho = rho_for(epsilon, delta)
-        rho = rho if rho == math.inf else Fraction(rho)
-        return cls(rho, tuple(n_parts), n, rows_per_group, max_order, numbers)
+        return cls(budget_of(epsilon, delta).rho, tuple(n_parts), n, rows_per_group, max_order, numbers)
 
     @property
     def n_columns(self):
@@ -170,8 +168,7 @@ class TablesRelease(UnscoredRelease):
                 "It falls as epsilon grows and as n_features falls, and matters less as n_samples grows; "
                 "noise_scale_for computes it."
             )
-            of_tables = mechanism.noise_scale
-            warn_about_excessive_noise("each count of a table", of_tables, self.epsilon, shape, advice)
+            warn_about_excessive_noise("each count of a table", mechanism.noise_scale, self.epsilon, shape, advice)
 
     def draw(self, records, plan, n_jobs, random_bytes):
         """The published attributes."""
@@ -185,7 +182,10 @@ class TablesRelease(UnscoredRelease):
             return dict(zip(sets, with_gaussian_noise(tables, variance, random_bytes), strict=True))
 
         counts = [*release(COUNTS, columns, plan.n_parts, [(j,) for j in range(plan.n_columns)]).values()]
-        parts = parts_of_columns(counts, scales[1], plan.numbers)
+        parts = [
+            (parts_of_cells if j in plan.numbers else parts_of_labels)(of_column, scales[1])
+            for j, of_column in enumerate(counts)
+        ]
         sizes = [int(of_column.max()) + 1 for of_column in parts]
         blanks = None
         if plan.counts_blanks:
@@ -216,7 +216,7 @@ def triples_asked_for(n_columns, test, alpha):
 
     A test of i and j given s and t needs the tables of i, s, t and of j, s, t.
     """
-    skeleton = find_skeleton(n_columns, test, alpha, max_order=1).edges
+    skeleton, *_ = find_skeleton(n_columns, test, alpha, max_order=1)
     adjacent, edges = adjacent_columns(skeleton), np.argwhere(np.triu(skeleton)).tolist()
     given = [(column, pair) for i, j in edges for pair in sets_between(adjacent, i, j, 2) for column in (i, j)]
     return sorted({tuple(sorted((column, *pair))) for column, pair in given})
@@ -241,14 +241,6 @@ N_CELLS = 64  # of equal width, in the public range of a number
 MOST_PARTS = 6  # of a number, besides missing values
 MOST_VALUES = 8  # distinct values of a number, each of which becomes a part
 _CLEAR, _FEW = 3.0, 5.0  # smallest part: this many standard deviations of its noise, and this many records
-
-
-def parts_of_columns(counts, noise_scale, numbers):
-    """The part of each label or cell, for each column, some of which are numeric: a list of int64 ndarrays."""
-    return [
-        parts_of_cells(of_column, noise_scale) if j in numbers else parts_of_labels(of_column, noise_scale)
-        for j, of_column in enumerate(counts)
-    ]
 
 
 def parts_of_labels(counts, noise_scale):

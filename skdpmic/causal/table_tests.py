@@ -1,10 +1,8 @@
 """Tests of conditional independence of columns with few parts, from noisy tables of counts."""
 
 import math
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +60,7 @@ class TableTests:
         Number of records per person. The sampling error is that of people whose records are all equal.
     cut : set of int, default=frozenset()
         Numeric columns, which their parts do not fully resolve.
-    merged : dict of int to Merged, default={}
+    merged : dict of int to Merged, default=None
         For columns of labels, the labels that joined the part of a more frequent one.
     blanks : Counted, default=None
         Records that have other labels or missing values among these, in any column.
@@ -78,21 +76,12 @@ class TableTests:
     (True, 1.0)
     """
 
-    def __init__(
-        self,
-        tables,
-        noise_scales,
-        n_samples,
-        rows_per_group=1,
-        cut=frozenset(),
-        merged=MappingProxyType({}),
-        blanks=None,
-    ):
+    def __init__(self, tables, noise_scales, n_samples, rows_per_group=1, cut=frozenset(), merged=None, blanks=None):
         variances = {n_columns: scale**2 for n_columns, scale in noise_scales.items()}
         self._known = Interactions(tables, variances, n_samples)
         self._laws = TableLaws(self._known)
         self._n_independent = n_samples / rows_per_group
-        self._cut, self._merged, self._blanks = cut, merged, blanks
+        self._cut, self._merged, self._blanks = cut, merged or {}, blanks
 
     def test(self, i, j, given):
         """Test whether columns i and j are independent given others.
@@ -116,7 +105,7 @@ class TableTests:
             return Outcome(1.0, 1.0)
         if self._is_too_large(i, j, given):
             return Outcome(math.nan, math.nan)
-        of_i, of_j = (self._laws.of_first(column, given) for column in (i, j))
+        of_i, of_j = (self._laws.of((column, *given)).reshape(sizes[column], -1) for column in (i, j))
         strata = (of_i.sum(axis=0) + of_j.sum(axis=0)) / 2
         within_i, within_j = (law / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
         if _is_determined(of_i, within_i, strata) or _is_determined(of_j, within_j, strata):
@@ -125,30 +114,28 @@ class TableTests:
         of_sums = self._of_sums(i, j, given, law)
         if self._cut.intersection(given):
             return Outcome(math.nan, of_sums.least)
-        if not given or not self._known.knows(tuple(sorted((i, j, *given)))):
+        if not given or not self._known.knows((i, j, *given)):
             return of_sums
-        return Outcome(
-            *(min(2 * min(pair), 1.0) for pair in zip(of_sums, self._of_strata(i, j, given, law), strict=True))
-        )
+        both = zip(of_sums, self._of_strata(i, j, given, law), strict=True)
+        return Outcome(*(min(2 * min(pair), 1.0) for pair in both))
 
     def _of_sums(self, i, j, given, law):
         """The test of the covariance summed over strata."""
         within_i, within_j, strata = law
         smooth = within_i, within_j, (strata * within_i) @ within_j.T
-        if not given or not self.is_exact(i, j, given):
-            least, p = self._compared(i, j, given, law, smooth)
-            return Outcome(p, least)
+        if not given or not self._is_exact(i, j, given):
+            return self._compared(i, j, given, law, smooth)
         linear = self._linear(i, j, given)
-        least, p = self._compared(i, j, given, law, linear)
+        p, least = self._compared(i, j, given, law, linear)
         if not self._is_sparse(i, j, given):
-            least = min(self._compared(i, j, given, law, way)[0] for way in (smooth, (within_i, within_j, linear[2])))
+            others = smooth, (within_i, within_j, linear[2])
+            least = min(self._compared(i, j, given, law, way).least for way in others)
         return Outcome(max(p, least), least)
 
     def _of_strata(self, i, j, given, law):
         """The test of the covariance in the stratum where it is clearest, of those with records enough."""
         n, tau = self._n_independent, math.sqrt(self._known.cell_variance(given)) / self._known.n
-        columns = tuple(sorted((i, j, *given)))
-        table = np.moveaxis(self._known.table(columns), [columns.index(i), columns.index(j)], [0, 1]) / self._known.n
+        table = self._shares((i, j, *given))
         table = table.reshape(*table.shape[:2], -1)
         shares = table.sum(axis=(0, 1))
         chosen = shares >= max(_CLEAR_ALONE * tau, _RECORDS * table[..., 0].size / n)
@@ -173,18 +160,16 @@ class TableTests:
 
     def _is_sparse(self, i, j, given):
         """Whether distributions are too smooth, but the linear statistic misses no stratum (``private_pc.md``)."""
-        if not given or not self.is_exact(i, j, given):
-            return False
-        raised = (self._laws.share_raised(tuple(sorted((column, *given)))) for column in (i, j))
+        raised = (self._laws.share_raised((column, *given)) for column in (i, j))
         return max(raised) > _MOST_RAISED and self._hidden_strata(given) == 0
 
     def _compared(self, i, j, given, law, explained):
-        """The p-value, and the largest that it may be."""
+        """The test of the covariance that is left by the shares of pairs which `given` explains."""
         within_i, within_j, strata = law
         free_i, free_j, by_given = explained
         a, b = len(within_i) - 1, len(within_j) - 1  # the last part is the remainder
         by_given = by_given[:a, :b].ravel()
-        dependence = self._shares(i, j)[:a, :b].ravel() - by_given
+        dependence = self._shares((i, j))[:a, :b].ravel() - by_given
         sampling = self._sampling(within_i[:a], within_j[:b], strata)
         noise = self._noise(i, j, given, free_i, free_j)
         found = _quadratic(dependence[None], sampling[None], noise, law, self._n_independent)
@@ -194,7 +179,7 @@ class TableTests:
         missed = self._may_be_missed(i, j, given) * math.sqrt(together @ inverse @ together)
         in_strata = self._hidden_strata(given) * math.sqrt(inverse.diagonal().max())
         merged = self._merged_labels(given, strata, found.norms).max()
-        return tuple(found.p_value(mean_norm) for mean_norm in (missed, missed + in_strata + merged))
+        return Outcome(found.p_value(missed + in_strata + merged), found.p_value(missed))
 
     def _linear(self, i, j, given):
         """Probabilities of the parts of i and of j in each stratum, and the shares of pairs that `given` explains.
@@ -204,8 +189,8 @@ class TableTests:
         """
         known = self._known
         variance = known.cell_variance(given) / known.n**2
-        shares = np.maximum(known.table(given).ravel() / known.n, max(_CLEAR * math.sqrt(variance), _EMPTY / known.n))
-        free = [self._first(column, given) / shares for column in (i, j)]
+        shares = np.maximum(self._shares(given).ravel(), max(_CLEAR * math.sqrt(variance), _EMPTY / known.n))
+        free = [self._shares((column, *given)).reshape(known.sizes[column], -1) / shares for column in (i, j)]
         bias = variance * ((1 / len(free[0]) - free[0]) / shares) @ (1 / len(free[1]) - free[1]).T
         return *free, (shares * free[0]) @ free[1].T - bias
 
@@ -229,34 +214,27 @@ class TableTests:
             np.moveaxis(has_merged, axis, 0)[of_column.part] = True
         return share * norms * strata / np.maximum(strata - share, strata / 2) * has_merged.ravel()
 
-    def _first(self, column, given):
-        """Least-squares shares of a column, along the first axis, and of others."""
-        columns = tuple(sorted((column, *given)))
-        shares = np.moveaxis(self._known.table(columns), columns.index(column), 0) / self._known.n
-        return shares.reshape(len(shares), -1)
-
-    def is_exact(self, i, j, given):
+    def _is_exact(self, i, j, given):
         """Whether tables contain the joint effect of the columns in `given` on i, and on j."""
-        return all(self._known.knows(tuple(sorted((column, *given)))) for column in (i, j))
+        return all(self._known.knows((column, *given)) for column in (i, j))
 
     def _is_too_large(self, i, j, given):
         n_entries = (self._known.sizes[i] - 1) * (self._known.sizes[j] - 1)
         of_laws = max(self._known.n_cells((column, *given)) for column in (i, j))
         return of_laws > _MOST_CELLS or n_entries * max(of_laws, self._known.n_cells((i, j))) > _MOST_WEIGHTS
 
-    def _shares(self, i, j):
-        """Least-squares shares of records with each pair of parts: not clamped at 0, so that noise has mean 0."""
-        shares = self._known.table((min(i, j), max(i, j))) / self._known.n
-        return shares if i < j else shares.T
+    def _shares(self, columns):
+        """Least-squares shares of records with each combination of parts: not clamped at 0, so noise has mean 0."""
+        return self._known.table(columns) / self._known.n
 
     def _may_be_missed(self, i, j, given):
         """The share of the covariance explained by `given` that the tables may miss."""
         if not given:
             return 0.0
         of_parts = _CUT if self._cut.intersection(given) else 0.0
-        if self.is_exact(i, j, given):
+        if self._is_exact(i, j, given):
             return of_parts
-        threes = [three for column in (i, j) for three in combinations(sorted((column, *given)), 3)]
+        threes = [three for column in (i, j) for three in combinations((column, *given), 3)]
         return max(of_parts, _MISSED_BY_TRIPLES if all(map(self._known.knows, threes)) else _MISSED_BY_PAIRS)
 
     # --- The null distribution -----------------------------------------------------------------------------------
@@ -279,15 +257,12 @@ class TableTests:
             ((i, j), np.einsum("ax,by->abxy", one_i, one_j).reshape(n_sums, n_i, n_j)),
             ((i, *given), -np.einsum("ax,bs->abxs", one_i, within_j[:-1]).reshape(n_sums, n_i, *strata)),
             ((j, *given), -np.einsum("by,as->abys", one_j, within_i[:-1]).reshape(n_sums, n_j, *strata)),
+            (given, np.einsum("as,bs->abs", within_i[:-1], within_j[:-1]).reshape(n_sums, *strata)),
         ]
-        if given:
-            both = np.einsum("as,bs->abs", within_i[:-1], within_j[:-1])
-            weights.append((given, both.reshape(n_sums, *strata)))
         return self._known.noise_of(weights) / self._known.n**2
 
 
-@dataclass(frozen=True)
-class _Quadratic:
+class _Quadratic(NamedTuple):
     """Squared norms of covariances, each in the metric of its own errors, and their laws under independence."""
 
     statistics: np.ndarray  # shape (n_statistics,), divided by `stretch`
@@ -401,12 +376,10 @@ class Interactions:
     """
 
     def __init__(self, tables, variances, n):
-        self.n = n
-        self.sizes = {}
-        for columns, table in tables.items():
-            self.sizes |= dict(zip(columns, table.shape, strict=True))
+        self.n, self.sizes = n, {}
         sums, weights = {}, {}
         for columns, table in tables.items():
+            self.sizes |= dict(zip(columns, table.shape, strict=True))
             for subset in subsets(columns):
                 others = tuple(axis for axis, column in enumerate(columns) if column not in subset)
                 weight = 1 / ((variances[len(columns)] or 1.0) * math.prod(table.shape[axis] for axis in others))
@@ -417,26 +390,26 @@ class Interactions:
         self.variance = {subset: 1 / weight if has_noise else 0.0 for subset, weight in weights.items()}
 
     def knows(self, columns):
-        """Whether a table contains all of these columns, in increasing order."""
-        return columns in self._parts
+        """Whether a table contains all of these columns."""
+        return tuple(sorted(columns)) in self._parts
 
     def n_cells(self, columns):
         """The number of cells of a table of these columns."""
         return math.prod(self.sizes[column] for column in columns)
 
     def table(self, columns):
-        """The least-squares table of these columns (in increasing order), without unknown interactions."""
-        sizes = [self.sizes[column] for column in columns]
-        total = np.full(sizes, self.n / math.prod(sizes))
-        for subset in filter(self.knows, subsets(columns)):
-            kept = [size if column in subset else 1 for column, size in zip(columns, sizes, strict=True)]
+        """The least-squares table without unknown interactions: an axis for each of these columns, in their order."""
+        increasing = sorted(columns)
+        total = np.full([self.sizes[column] for column in increasing], self.n / self.n_cells(columns))
+        for subset in filter(self.knows, subsets(increasing)):
+            kept = [self.sizes[column] if column in subset else 1 for column in increasing]
             total += self._parts[subset].reshape(kept) * math.prod(kept) / total.size
-        return total
+        return total.transpose([increasing.index(column) for column in columns])
 
     def cell_variance(self, columns):
         """The mean variance of the noise on a cell of :meth:`table`."""
         n_cells, total = self.n_cells(columns), 0.0
-        for subset in filter(self.knows, subsets(columns)):
+        for subset in filter(self.knows, subsets(sorted(columns))):
             sizes = [self.sizes[column] for column in subset]
             of_cell = math.prod(1 - 1 / size for size in sizes)
             total += of_cell * self.variance[subset] * (math.prod(sizes) / n_cells) ** 2
@@ -454,8 +427,6 @@ class Interactions:
         -------
         ndarray of shape (n_sums, n_sums)
         """
-        if not any(self.variance.values()):
-            return np.zeros((len(weights[0][1]),) * 2)
         of_subset = {}
         for columns, each in weights:
             for column in columns:  # each axis in turn, in a basis of the constant vector and those that sum to 0
@@ -545,30 +516,22 @@ class TableLaws:
         self._interactions, self._laws = interactions, {}
 
     def of(self, columns):
-        """Probabilities of these columns (in increasing order): a read-only ndarray with one axis per column."""
-        if columns not in self._laws:
-            self._laws[columns] = self._fitted(columns)
-        return self._laws[columns]
-
-    def of_first(self, column, others):
-        """Probabilities with one column along the first axis, and others (increasing) flattened along the second."""
-        columns = tuple(sorted((column, *others)))
-        law = np.moveaxis(self.of(columns), columns.index(column), 0)
-        return law.reshape(len(law), -1)
+        """Probabilities of these columns: a read-only ndarray with an axis for each of them, in their order."""
+        increasing = tuple(sorted(columns))
+        if increasing not in self._laws:
+            self._laws[increasing] = self._fitted(increasing)
+        return self._laws[increasing].transpose([increasing.index(column) for column in columns])
 
     def _fitted(self, columns):
-        law = self._start(columns)
+        known = self._interactions
+        if known.knows(columns):
+            law = np.maximum(known.table(columns), self._least(columns)) / known.n
+        else:
+            law = np.full([known.sizes[column] for column in columns], 1 / known.n_cells(columns))
         if len(columns) == 1:
             return law / law.sum()
-        without = [columns[:axis] + columns[axis + 1 :] for axis in range(len(columns))]
-        margins = [np.expand_dims(self.of(others), axis) for axis, others in enumerate(without)]
-        return fitted_to_margins(law, margins)
-
-    def _start(self, columns):
-        known = self._interactions
-        if not known.knows(columns):
-            return np.full([known.sizes[column] for column in columns], 1 / known.n_cells(columns))
-        return np.maximum(known.table(columns), self._least(columns)) / known.n
+        others = [columns[:axis] + columns[axis + 1 :] for axis in range(len(columns))]
+        return fitted_to_margins(law, [np.expand_dims(self.of(each), axis) for axis, each in enumerate(others)])
 
     def _least(self, columns):
         return max(_FLOOR * math.sqrt(self._interactions.cell_variance(columns)), _LEAST)
