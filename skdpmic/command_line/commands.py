@@ -44,9 +44,7 @@ def ledger(arguments, run):
         if entries:
             charges = zip(charges_in_words(state["entries"]), entries, strict=True)
             print("", aligned(CHARGES[:3], [(*row[:2], str(entry)) for row, entry in charges]), sep="\n")
-    run.outputs.write(
-        picture=lambda: outputs.picture(arguments, lambda figures: figures.LedgerDisplay.from_ledger(account))
-    )
+    run.outputs.write(picture=lambda: outputs.picture(arguments, "LedgerDisplay.from_ledger", account))
 
 
 def _created(arguments):
@@ -79,7 +77,7 @@ def summary(arguments, run):
         print(_text_of_summary(released, account, size))
     run.outputs.write(
         card=lambda: file_content(release_card(released, ledger=account), arguments.card),
-        picture=lambda: outputs.picture(arguments, lambda figures: figures.SummaryDisplay.from_summary(released)),
+        picture=lambda: outputs.picture(arguments, "SummaryDisplay.from_summary", released),
     )
 
 
@@ -92,7 +90,6 @@ def _text_of_summary(released, account, size):
 
 def _fields_of_summary(released, account):
     """Contents of the JSON."""
-    epsilon, delta = released.privacy_spent
     columns = [
         {
             "column": column.name,
@@ -107,10 +104,7 @@ def _fields_of_summary(released, account):
         "columns": columns,
         "suspicious": released.suspicious,
         "mechanism": released.entry.mechanism,
-        "epsilon": epsilon,
-        "delta": delta,
-        "ledger": outputs.after_paying(outputs.ledger_state, account),
-    }
+    } | outputs.fields_of_cost(released.privacy_spent, account)
 
 
 # --- Choices ----------------------------------------------------------------------------------------------------------
@@ -219,7 +213,6 @@ def _text_of_choice(arguments, selector, chosen, size):
 
 def _fields_of_choice(arguments, selector, chosen, n_samples):
     """Contents of the JSON."""
-    epsilon, delta = selector.privacy_spent_
     gaps = getattr(selector, "gaps_", None)
     return {
         "command": "select",
@@ -234,10 +227,7 @@ def _fields_of_choice(arguments, selector, chosen, n_samples):
         "noise_scale": selector.noise_scale_,
         "n_samples": n_samples,
         "n_features": selector.n_features_in_,
-        "epsilon": epsilon,
-        "delta": delta,
-        "ledger": outputs.after_paying(outputs.ledger_state, selector.ledger),
-    }
+    } | outputs.fields_of_cost(selector.privacy_spent_, selector.ledger)
 
 
 def _write_choice(arguments, files, selector, chosen):
@@ -247,9 +237,7 @@ def _write_choice(arguments, files, selector, chosen):
         "card": lambda: file_content(release_card(selector), arguments.card),
     }
     if len(getattr(selector, "gaps_", [])):
-        contents["picture"] = lambda: outputs.picture(
-            arguments, lambda figures: figures.GapsDisplay.from_estimator(selector)
-        )
+        contents["picture"] = lambda: outputs.picture(arguments, "GapsDisplay.from_estimator", selector)
     elif arguments.picture is not None:
         print("warning: there are no gaps to plot, so no picture was written.", file=sys.stderr)
     files.write(**contents)

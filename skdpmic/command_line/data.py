@@ -3,8 +3,6 @@
 import csv
 import gzip
 import os
-from bisect import bisect_left
-from itertools import islice
 from pathlib import Path
 
 try:
@@ -19,18 +17,16 @@ from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import counted, quoted
 from skdpmic._utils.user_files import check_regular
-from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, LABELS
+from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION
 from skdpmic.table.people import read_people
 from skdpmic.table.records import FEWEST
-
-_TEXT = (".csv", ".tsv", ".txt")
 
 
 def open_data(arguments):
     """The file of a command, with `names` of columns, an `outline` of names and types, and `read`."""
     check_regular(arguments.data)  # which is read more than once
     kind = Path(arguments.data.lower().removesuffix(".gz")).suffix
-    if kind in _TEXT:
+    if kind in (".csv", ".tsv", ".txt"):
         delimiter = arguments.delimiter or ("\t" if kind == ".tsv" else ",")
         return CsvFile(arguments.data, delimiter, arguments.decimal, arguments.line_breaks)
     if arguments.data.lower().endswith(".parquet"):
@@ -68,36 +64,18 @@ def read_frame(source, codebook, target=None, features=None):
     if frame.num_rows < FEWEST:
         raise ValueError(f"{source.name} must hold at least {FEWEST} records, got {frame.num_rows}.")
     if target is not None:
-        _check_target(frame[target], codebook.entry(target), source, f"column {quoted(target)} of {source.name}")
+        _check_target(frame[target], f"column {quoted(target)} of {source.name}")
     return frame
 
 
-def _check_target(column, entry, source, where):
-    """Raise if a record lacks the target, or has a label that the codebook does not list."""
-    first = _first(compute.is_null(column, nan_is_null=True))
-    if first >= 0:
+def _check_target(column, where):
+    """Raise if a record lacks the target; the estimator refuses a label that the codebook does not list."""
+    if compute.any(compute.is_null(column, nan_is_null=True)).as_py():
         raise ValueError(
-            f"{where} must have a value in every record, because it is the target, got none in "
-            f"{source.place_of(first)}: keep only the records that have a value, whose number is then public, or "
-            "describe it in the codebook by labels, with one for the others, and write that there."
+            f"{where} must have a value in every record, because it is the target: keep only the records that have a "
+            "value, whose number is then public, or describe it in the codebook by labels, with one for the others, "
+            "and write that there."
         )
-    first = _first(compute.invert(_is_label(column, entry))) if entry.kind == LABELS else -1
-    if first >= 0:
-        raise ValueError(
-            f"{where} must hold labels that the codebook lists, because it is the target, got another in "
-            f"{source.place_of(first)}: check spelling, case and spaces, or add it to the labels."
-        )
-
-
-def _first(flags):
-    return compute.index(flags, pyarrow.scalar(True)).as_py()
-
-
-def _is_label(column, entry):
-    labels, kind = list(entry.labels), pyarrow.string() if entry.has_text_labels else pyarrow.float64()
-    if types.is_integer(column.type):  # floats cannot tell all of them apart
-        labels, kind = [int(label) for label in labels if label == int(label)], pyarrow.decimal128(38, 0)
-    return compute.is_in(column.cast(kind), value_set=pyarrow.array(labels, kind))
 
 
 def size_in_words(records, codebook):
@@ -134,15 +112,11 @@ class ParquetFile:
         table = read_by_engine(self.name, self._file.read, columns=names)
         return pyarrow.table([self._described(table.column(name), entries[name], name) for name in names], names)
 
-    def place_of(self, record):
-        """Where a record is, counted from 0."""
-        return f"row {record + 1}"
-
     def _described(self, column, entry, name):
         """A column of the type that the codebook says: text is read as in a CSV, and numbers may be durations."""
         where = f"column {quoted(name)} of {self.name}"
         if entry is not None and _is_text(column.type) and not entry.has_text_labels:
-            return _spelled_in_place(column.cast(pyarrow.string()), entry, where, self.place_of)
+            return _spelled(column.cast(pyarrow.string()), entry, where)
         is_duration = entry is not None and entry.kind == DURATION
         return _in_unit(column, entry, where) if is_duration and _is_numeric(column.type) else column
 
@@ -187,6 +161,8 @@ def _spelled(text, entry, name, decimal="."):
         Array whose type depends on the entry only: float64, timestamp, duration, boolean or text.
     """
     labels = [label for label in (entry and entry.labels) or () if isinstance(label, str)]
+    if not labels and any(abs(label) > 2**53 for label in (entry and entry.labels) or ()):
+        raise ValueError(f"the labels of {name} must be text above 2**53: write them in quotes in the codebook.")
     text = _without_missing(text, labels)
     if entry is None or labels:
         return text
@@ -200,36 +176,9 @@ def _spelled(text, entry, name, decimal="."):
     return _in_unit(numbers, entry, name) if entry.kind == DURATION else numbers
 
 
-def _spelled_in_place(text, entry, name, place_of, decimal="."):
-    """Like :func:`_spelled`, but its error says where the first unreadable value is, by ``place_of(index)``."""
-    try:
-        return _spelled(text, entry, name, decimal)
-    except ValueError as error:
-        message = str(error)
-
-    def is_unreadable(n):
-        try:
-            _spelled(text.take(pyarrow.array(range(n))), entry, "", decimal)  # older slices lose their nulls
-        except ValueError:
-            return True
-        return False
-
-    first = bisect_left(range(1, len(text)), True, key=is_unreadable)
-    raise ValueError(f"{message.removesuffix('.')}, the first in {place_of(first)}.")
-
-
 def _in_unit(values, entry, name):
     """A column of durations, from numbers in the unit of the codebook."""
     return _read(_durations, values, f"{name} must hold numbers of {entry.unit}", _MICROSECONDS[entry.unit])
-
-
-def _type_of(entry, name):
-    """The type of a parsed column; a ValueError if floats cannot tell its labels apart."""
-    if entry and any(abs(label) > 2**53 for label in entry.labels or () if not isinstance(label, str)):
-        raise ValueError(
-            f"the labels of {quoted(name)} must be text above 2**53: write them in quotes in the codebook."
-        )
-    return _spelled(pyarrow.array([], pyarrow.string()), entry, "").type
 
 
 def _read(convert, values, must, *options):
@@ -326,31 +275,19 @@ class CsvFile:
         -------
         pyarrow.Table
         """
-        n_lines = read_by_engine(self.name, lambda: sum(1 for _ in self._lines_of_records()))
-        schema = pyarrow.schema([(name, _type_of(entries[name], name)) for name in self.names if name in entries])
+        names = [name for name in self.names if name in entries]
+        n_lines = read_by_engine(self.name, self._n_lines)
         if n_lines == 0:  # an error in pyarrow
-            return schema.empty_table()
-        batches, n_records = [], 0
-        for batch in self._batches(schema.names):
-            columns = [self._spelled(batch[name], entries[name], name, n_records) for name in schema.names]
-            batches.append(pyarrow.record_batch(columns, schema=schema))
-            n_records += len(batch)
-        if n_records != n_lines and not self._has_line_breaks:
+            return pyarrow.table({})
+        texts = self._texts(names)
+        if texts.num_rows != n_lines and not self._has_line_breaks:
             raise ValueError(
                 f"{self.name} must have one record per line, got a value over several lines: a quotation mark is not "
                 "closed, or a quoted value contains a line break, which --line-breaks allows."
             )
-        return pyarrow.Table.from_batches(batches, schema)
-
-    def place_of(self, record):
-        """Where a record is, counted from 0: its line, or its number if a record may have several lines."""
-        if self._has_line_breaks:
-            return f"record {record + 1}"
-        return f"line {next(islice(self._lines_of_records(), record, None))}"
-
-    def _spelled(self, text, entry, name, n_before):
-        where = f"column {quoted(name)} of {self.name}"
-        return _spelled_in_place(text, entry, where, lambda i: self.place_of(n_before + i), self._decimal)
+        where = {name: f"column {quoted(name)} of {self.name}" for name in names}
+        columns = [_spelled(texts[name], entries[name], where[name], self._decimal) for name in names]
+        return pyarrow.table(columns, names)
 
     def _header(self, line):
         """The names in the first line."""
@@ -382,34 +319,27 @@ class CsvFile:
         with self._lines() as file:
             return file.readline(_MOST_BYTES + 1)
 
-    def _lines_of_records(self):
-        """Numbers of the lines after the header; of several columns, only of nonempty ones."""
+    def _n_lines(self):
+        """The number of lines after the header; of several columns, only of nonempty ones."""
         with self._lines() as file:
-            for number, line in enumerate(file, start=1):
-                if number > 1 and (line != "\n" or len(self._all_names) == 1):
-                    yield number
+            return sum(line != "\n" or len(self._all_names) == 1 for line in file) - 1
 
-    def _batches(self, names):
-        """Batches of records, as text; errors quote none of them."""
-        texts = dict.fromkeys(self._all_names, pyarrow.string())
+    def _texts(self, names):
+        """These columns as text; errors quote none of it."""
+        texts, n_names = dict.fromkeys(self._all_names, pyarrow.string()), len(self._all_names)
         try:
-            stream = read_by_engine(
+            return read_by_engine(
                 self.name,
-                pyarrow.csv.open_csv,
+                pyarrow.csv.read_csv,
                 self._path,
                 pyarrow.csv.ReadOptions(column_names=self._all_names, skip_rows=1),
                 pyarrow.csv.ParseOptions(
                     delimiter=self._delimiter,
                     newlines_in_values=True,  # so that blocks do not end inside quotes
-                    ignore_empty_lines=len(self._all_names) > 1,
+                    ignore_empty_lines=n_names > 1,
                 ),
                 pyarrow.csv.ConvertOptions(column_types=texts, include_columns=names, strings_can_be_null=False),
             )
-            while (batch := read_by_engine(self.name, next, stream, None)) is not None:
-                yield batch
         except ValueError as error:
-            message = str(error)
-        else:
-            return
-        n_names = len(self._all_names)
-        raise ValueError(f"{message} Every line must have {n_names} values in UTF-8, as the first has names.")
+            message = f"{error} Every line must have {n_names} values in UTF-8, as the first has names."
+        raise ValueError(message)

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+from operator import attrgetter
 from pathlib import Path
 
 from skdpmic._utils.texts import budget, budget_left, escaped, wrapped
@@ -100,13 +101,13 @@ def _check_plotting():
     import skdpmic.plotting  # noqa: F401  # now, so that no import fails after the charge
 
 
-def picture(arguments, draw):
-    """The bytes of the plot that ``draw(skdpmic.plotting)`` displays, in the format of the ending of its path."""
+def picture(arguments, display, shown):
+    """The bytes of a plot by a display of `skdpmic.plotting`, in the format of the ending of its path."""
     from matplotlib import pyplot
 
     from skdpmic import plotting
 
-    figure, content = draw(plotting).figure_, io.BytesIO()
+    figure, content = attrgetter(display)(plotting)(shown).figure_, io.BytesIO()
     figure.savefig(content, dpi=150, format=Path(arguments.picture).suffix[1:].lower())
     pyplot.close(figure)
     return content.getvalue()
@@ -282,18 +283,13 @@ def ask(arguments, ledger, *facts):
         print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
         raise DeclinedError
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
-    try:
-        answer = sys.stdin.readline()
-    except KeyboardInterrupt:
-        print(file=sys.stderr)
-        answer = ""
-    if answer.strip().lower() not in ("y", "yes"):
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise DeclinedError
 
 
 def spent_in_words(privacy_spent, ledger):
     """The spent and the remaining budget."""
-    return " ".join([f"Spent {budget(*privacy_spent)}.", after_paying(_remains, ledger) or ""]).rstrip()
+    return " ".join([f"Spent {budget(*privacy_spent)}.", _after_paying(_remains, ledger) or ""]).rstrip()
 
 
 def _remains(ledger):
@@ -305,7 +301,7 @@ def _remains(ledger):
     return f"Of {limit} in {escaped(os.path.basename(ledger.path))}, {remaining}{of_people} remains."
 
 
-def after_paying(tell, ledger):
+def _after_paying(tell, ledger):
     """``tell(ledger)``; None, with a warning, if the ledger can no longer be read."""
     try:
         return tell(ledger)
@@ -315,6 +311,10 @@ def after_paying(tell, ledger):
         return None
 
 
-def ledger_state(ledger):
-    """The state of a ledger, for JSON; None without one."""
+def fields_of_cost(privacy_spent, ledger):
+    """The cost, and the state of the ledger after it, for the JSON."""
+    return dict(zip(("epsilon", "delta"), privacy_spent, strict=True)) | {"ledger": _after_paying(_state, ledger)}
+
+
+def _state(ledger):
     return None if ledger is None else {"file": ledger.path} | ledger.limits.standing(ledger.entries())
