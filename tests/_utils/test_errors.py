@@ -63,7 +63,7 @@ def test_a_memory_error_is_passed_on():
 @each(
     "message, kept",
     [
-        (f"Found array with dim 3 of patient {SECRET}", []),
+        (f"Found array with dim 3 of patient {SECRET}", ["Found array with dim 3"]),
         (f"X has 5 features, but {SECRET} said so", []),
         (f"X has 5 features, but Ridge is expecting 4 features as input {SECRET}", True),
         (f"Input X contains NaN of patient {SECRET}", ["Input X contains NaN"]),
@@ -80,18 +80,3 @@ def test_only_known_parts_of_an_unknown_message_are_passed_on(message, kept):
     words = public_messages(ValueError(message))
     assert SECRET not in " ".join(words)
     assert bool(words) if kept is True else words == kept
-
-
-@each(
-    "message",
-    [
-        "Found array with 0 sample(s) (shape=(0, 3)) while a minimum of 1 is required by Ridge",
-        "Found array with dim 3, while dim <= 2 is required by Ridge",
-        "Found input variables with inconsistent numbers of samples: [20, 19]",
-        "Input X contains infinity or a value too large for dtype('float64')",
-        "X has 2 features, but Ridge is expecting 3 features as input",
-        "y should be a 1d array, got an array of shape (20, 2) instead",
-    ],
-)
-def test_messages_of_scikit_learn_are_passed_on_whole(message):
-    assert public_messages(ValueError(message + ".\nmore")) == [message]

@@ -7,13 +7,11 @@ import pandas
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
 
-from skdpmic._utils.errors import MESSAGES, SAFE_PHRASES, is_invalid_parameter, public_messages, without_data
+from skdpmic._utils.errors import is_invalid_parameter, public_messages, without_data
 from tests.folding import each
 
 N = 20
@@ -32,9 +30,7 @@ def with_one(value):
     return changed
 
 
-TO_DENSE = "Use '.toarray()' to convert to a dense numpy array"
-# A call that raises an error of scikit-learn, numpy, pandas or Python, and what is passed on of its message. A list
-# has the wordings of several versions, oldest first.
+# A call that raises an error of scikit-learn, numpy, pandas or Python, and what is passed on of its message.
 CALLS = {
     "no rows": (
         lambda: Ridge().fit(X[:0], Y[:0]),
@@ -44,10 +40,7 @@ CALLS = {
         lambda: check_array(X[:, :0]),
         "Found array with 0 feature(s) (shape=(20, 0)) while a minimum of 1 is required",
     ),
-    "three dimensions": (
-        lambda: Ridge().fit(X[np.newaxis], Y[:1]),
-        ["Found array with dim 3. Ridge expected <= 2", "Found array with dim 3, while dim <= 2 is required by Ridge"],
-    ),
+    "three dimensions": (lambda: Ridge().fit(X[np.newaxis], Y[:1]), "Found array with dim 3"),
     "another length": (
         lambda: Ridge().fit(X, Y[1:]),
         "Found input variables with inconsistent numbers of samples: [20, 19]",
@@ -60,11 +53,11 @@ CALLS = {
     ),
     "sparse": (
         lambda: check_array(sparse.csr_matrix(X)),
-        f"Sparse data was passed, but dense data is required. {TO_DENSE}",
+        "Sparse data was passed, but dense data is required. Use '.toarray()'",
     ),
     "sparse X": (
         lambda: GaussianNB().fit(sparse.csr_matrix(X), Y > 0.5),
-        f"Sparse data was passed for X, but dense data is required. {TO_DENSE}",
+        "Sparse data was passed for X, but dense data is required. Use '.toarray()'",
     ),
     "other names": (
         lambda: Ridge().fit(frame("abc"), Y).predict(frame("abd")),
@@ -78,31 +71,14 @@ CALLS = {
         lambda: LogisticRegression().fit(X, X > 0.5),
         "y should be a 1d array, got an array of shape (20, 3) instead",
     ),
-    "no target": (
-        lambda: Ridge().fit(X, None),
-        "This Ridge estimator requires y to be passed, but the target y is None",
-    ),
-    "no target of a selector": (
-        lambda: SelectKBest(k=1).fit(X, None),
-        "estimator requires y to be passed, but the target y is None",
-    ),
-    "classes of numbers": (
-        lambda: LogisticRegression().fit(X, Y),
-        "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes on a "
-        "regression target with continuous values",
-    ),
-    "mixed classes": (
-        lambda: check_classification_targets(np.array([1, "a", None], dtype=object)),
-        "Unknown label type: unknown. Maybe you are trying to fit a classifier, which expects discrete classes on a "
-        "regression target with continuous values",
-    ),
+    "no target": (lambda: Ridge().fit(X, None), "requires y to be passed, but the target y is None"),
+    "classes of numbers": (lambda: LogisticRegression().fit(X, Y), "Unknown label type: continuous"),
     "complex": (lambda: check_array(X + 1j), "Complex data not supported"),
     "one column": (lambda: check_array(Y), "Expected 2D array, got 1D array instead"),
     "one number": (lambda: check_array(0.5), "Expected 2D array, got scalar array instead"),
     "mixed names": (
         lambda: Ridge().fit(frame(["a", 1, 2]), Y),
-        "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] "
-        "as feature name / column name types",
+        "Feature names are only supported if all input features have string names",
     ),
     "pandas.NA": (lambda: bool(pandas.NA), "boolean value of NA is ambiguous"),
     "text": (lambda: Ridge().fit(np.array([["patient 7"]] * N), Y), "could not convert string to float"),
@@ -110,11 +86,8 @@ CALLS = {
         lambda: check_array(np.array([[10**400]], dtype=object), dtype=float),
         "int too large to convert to float",
     ),
-    "objects": (lambda: Ridge().fit(OBJECTS, Y), "float() argument must be a string or a real number"),
-    "pandas.NA as a number": (
-        lambda: float(pandas.NA),
-        "float() argument must be a string or a real number, not 'NAType'",
-    ),
+    "objects": (lambda: Ridge().fit(OBJECTS, Y), "must be a string or a real number"),
+    "pandas.NA as a number": (lambda: float(pandas.NA), "must be a string or a real number, not 'NAType'"),
     "ragged": (lambda: np.array([[1], [1, 2]], dtype=float), "setting an array element with a sequence"),
 }
 TO_DO = (
@@ -134,16 +107,7 @@ def error_of(call):
 def test_the_wordings_that_are_passed_on_still_exist(name):
     call, words = CALLS[name]
     error = error_of(call)
-    words = [words] if isinstance(words, str) else words
-    found = public_messages(error)
-    assert [word for word in words if found == [word]], f"{str(error)!r} (scikit-learn {sklearn.__version__}) {TO_DO}"
-
-
-def test_every_pattern_matches_a_call():
-    words = [word for _, words in CALLS.values() for word in ([words] if isinstance(words, str) else words)]
-    patterns = [*MESSAGES, *SAFE_PHRASES]
-    unused = [one for one in patterns if not any(re.match(one, message) for message in words)]
-    assert not unused, f"add a call of another package to CALLS, or remove the pattern: {unused}"
+    assert public_messages(error) == [words], f"{str(error)!r} (scikit-learn {sklearn.__version__}) {TO_DO}"
 
 
 # --- No value of the data ---------------------------------------------------------------------------------------------
