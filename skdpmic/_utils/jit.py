@@ -65,12 +65,9 @@ class Kernel:
     def _prepare(self, types):
         if self._machine_code is not None:  # by another thread
             return
-        with contextlib.suppress(Exception):  # no folder, a full disk, or whatever a damaged file leads to
-            self._read_or_compile(types)
-            return
-        with contextlib.suppress(Exception):  # which has been removed by now
-            self._read_or_compile(types)
-            return
+        for _ in range(2):  # the first attempt removes a damaged file
+            with contextlib.suppress(Exception):  # no folder, a full disk, or whatever such a file leads to
+                return self._read_or_compile(types)
         compiled = numba.njit(nogil=True, no_cfunc_wrapper=True)(self.__wrapped__)
         compiled.compile(types)
         self._machine_code = compiled

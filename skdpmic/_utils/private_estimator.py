@@ -5,7 +5,6 @@ import functools
 import importlib
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -96,18 +95,14 @@ def in_use(thing, *, only_reads=False, remedy="give each thread one of its own, 
     call = _Call(thing, only_reads)
     try:
         _calls.append(call)  # of two simultaneous calls, the first in the list proceeds
-        before = [other for other in _earlier(call) if other.thing is thing]
+        calls = _calls.copy()  # which no other thread changes
+        before = [other for other in calls[: calls.index(call)] if other.thing is thing]
         if any(not (other.only_reads and only_reads) for other in before):
             raise RuntimeError(f"this {type(thing).__name__} is in use by another call: {remedy}.")
         yield
     finally:
         if call in _calls:
             _calls.remove(call)
-
-
-def _earlier(call):
-    calls = _calls.copy()
-    return calls[: calls.index(call)]
 
 
 _Parameters = ParamSpec("_Parameters")
@@ -203,12 +198,21 @@ class ResultsMixin:
         >>> frame[["feature", "chosen"]].head(1).to_dict("records")
         [{'feature': 2, 'chosen': True}]
         """
-        return _frame_of(self)
+        check_published(self)
+        features = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        columns = {"feature": features, "rank": self.ranking_} | self._result_columns()
+        with contextlib.suppress(AttributeError):  # if the distribution of a score is not known
+            columns["p_value"] = self.p_values()
+        columns |= self._further_columns()
+        if hasattr(self, "get_support"):
+            columns["chosen"] = self.get_support()
+        frame = dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)
+        return with_intervals(frame, self._what_intervals_hold) if "lower" in columns else frame
 
     def _result_columns(self):
         """Scores and their intervals, if there are any."""
         columns = {"score": self.scores_} if hasattr(self, "scores_") else {}
-        with suppress(AttributeError):  # if the distribution of the noise on a score is not known
+        with contextlib.suppress(AttributeError):  # if the distribution of the noise on a score is not known
             columns["lower"], columns["upper"] = self.scores_interval()
         largest = getattr(self, "largest_possible_score_", None)
         return columns if largest is None else columns | _as_shares_of_possible(columns, largest)
@@ -232,19 +236,6 @@ def _as_shares_of_possible(columns, largest):
     return {new: share_of_possible(columns[name], largest) for name, new in names.items() if name in columns}
 
 
-def _frame_of(estimator):
-    check_published(estimator)
-    features = getattr(estimator, "feature_names_in_", np.arange(estimator.n_features_in_))
-    columns = {"feature": features, "rank": estimator.ranking_} | estimator._result_columns()
-    with suppress(AttributeError):  # if the distribution of a score is not known
-        columns["p_value"] = estimator.p_values()
-    columns |= estimator._further_columns()
-    if hasattr(estimator, "get_support"):
-        columns["chosen"] = estimator.get_support()
-    frame = dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)
-    return with_intervals(frame, estimator._what_intervals_hold) if "lower" in columns else frame
-
-
 def with_intervals(frame, what):
     """A dataframe that says what its intervals are for."""
     frame.attrs["interval"] = f"95% interval for {what}"
@@ -266,14 +257,8 @@ def dataframe(data, columns=None):
     return pandas.DataFrame(data, columns=columns)
 
 
-_NUMBER_LABELS = {
-    "BaggingClassifier",
-    "OneVsOneClassifier",
-    "OneVsRestClassifier",
-    "OutputCodeClassifier",
-    "StackingClassifier",
-    "VotingClassifier",
-}
+_KINDS_THAT_NUMBER_LABELS = ("Bagging", "OneVsOne", "OneVsRest", "OutputCode", "Stacking", "Voting")
+_NUMBER_LABELS = {f"{kind}Classifier" for kind in _KINDS_THAT_NUMBER_LABELS}
 
 
 def about_numbered_labels(estimator):

@@ -140,11 +140,9 @@ def interval_column(lower, upper):
     return ResultColumn(INTERVAL, cells, "number")
 
 
-def and_more(number, unit=None):
-    if number <= MOST_ROWS:
-        return ""
-    more = number - MOST_ROWS
-    return f" and {more:,} more" if unit is None else f" and {counted(more, f'more {unit}')}"
+def and_more(number):
+    """What is left out of a list of this many."""
+    return f" and {number - MOST_ROWS:,} more" if number > MOST_ROWS else ""
 
 
 def _protected(entry):
@@ -175,5 +173,6 @@ def _table(shown):
 
 def table_as_html(columns, rows, n_rows, unit, kinds=None, marked=()):
     """The table of a summary, by its plain form."""
-    more = f"<p>…{in_html(and_more(n_rows, unit))}</p>" if n_rows > len(rows) else ""
+    n_more = n_rows - len(rows)
+    more = f"<p>… and {in_html(counted(n_more, f'more {unit}'))}</p>" if n_more > 0 else ""
     return html_rows(columns, rows, kinds, marked) + more
