@@ -71,7 +71,7 @@ def _public_message(error):
     text = str(error)
     if text.startswith("The feature names should match"):
         return text  # lists names, which are compared before any value is read
-    known = _known_phrases(text)
+    known = public_messages(error)
     if not known:
         return f"the data must be numbers, or labels in y, got other values ({type(error).__name__})."
     advice = [words for phrase, words in _ADVICE.items() if phrase in known[0]]
@@ -80,16 +80,7 @@ def _public_message(error):
 
 def public_messages(error):
     """The known phrases in an error message, which contain no data."""
-    if is_invalid_parameter(error.__cause__):  # the cause names the estimator, the error cross_validate
-        return public_messages(error.__cause__)
-    if is_invalid_parameter(error):
-        first_line = str(error).partition("\n")[0]
-        return [first_line.partition(". Got ")[0]]  # the value may be labels passed to a score function
-    return _known_phrases(str(error))
-
-
-def _known_phrases(message):
-    return re.findall("|".join(PHRASES), message.partition("\n")[0])
+    return re.findall("|".join(PHRASES), str(error).partition("\n")[0])
 
 
 def is_invalid_parameter(error):

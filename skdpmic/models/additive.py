@@ -1,8 +1,6 @@
 """Additive models: the plan of a fit, the common base of the classifier and the regressor, and both of these."""
 
-import math
 from dataclasses import KW_ONLY, dataclass
-from fractions import Fraction
 from functools import partial
 from typing import Any, Self
 
@@ -19,11 +17,10 @@ from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, number_column, why_broken
 from skdpmic._utils.texts import counted, in_short, names_of
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Range, Ranges, TableLike
-from skdpmic.budget.filters import round_up
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.models import parts
 from skdpmic.models.model_releases import MOST_PARTS, ScorecardNoise, ScorecardRelease, TwoWayRelease
-from skdpmic.planning.rows import PlannedRelease, ReleasePlan
+from skdpmic.planning.rows import ReleasePlan, row_of
 from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile, normal_half_width
 from skdpmic.privacy.noise import laplace_scale
 from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, run, store
@@ -66,24 +63,18 @@ class AdditivePlan(UnscoredPlan):
     def rows(self, n_people, n_features):
         """The rows of a plan: of the release of a table of this shape first."""
         n_samples, n_classes = n_people * self.rows_per_group, self.facts.n_classes
-        return tuple(self._row(*each, n_people) for each in self.releases(n_features, n_samples, n_classes))
-
-    def _row(self, release, noise, n_people):
-        cost = release.cost
-        return PlannedRelease(
-            release="model",
-            mechanism=noise.name,
-            statistic=release.kind,
-            epsilon=cost.epsilon,
-            delta=cost.delta,
-            n_samples=n_people,
-            n_features=release.n_features,
-            k=None,
-            error=_margins(noise.noise_scale) / (n_people * self.rows_per_group),
-            noise_scale=noise.noise_scale,
-            found=math.nan,
-            epsilon_of_target=0.0,
-            rho=math.inf if cost.in_zcdp == math.inf else round_up(cost.in_zcdp, Fraction),
+        return tuple(
+            row_of(
+                release,
+                noise,
+                release="model",
+                statistic=release.kind,
+                n_samples=n_people,
+                n_features=n_features,
+                error=_margins(noise.noise_scale) / n_samples,
+                noise_scale=noise.noise_scale,
+            )
+            for release, noise in self.releases(n_features, n_samples, n_classes)
         )
 
     @property
@@ -419,6 +410,8 @@ class PrivateAdditiveModel(PrivateEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        for of_kind in filter(None, (tags.classifier_tags, tags.regressor_tags)):
+            of_kind.poor_score = True  # on the small tables of scikit-learn's checks, because of the noise
         return tags
 
 
@@ -592,11 +585,6 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
         scores = self._scores(X)
         return self.classes_[(scores[:, 0] > 0).astype(int) if len(self.classes_) == 2 else scores.argmax(axis=1)]
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # on the small tables of scikit-learn's checks, because of the noise
-        return tags
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
@@ -735,8 +723,3 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
             scores = self.correction_.applied(parts.numbers_at(domain, np.clip(scores, *self.target_window_)))
         numbers = np.clip(scores, lower, upper)
         return numbers if domain.of == NUMBERS else np.array([as_date(number, domain.of) for number in numbers])
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # on the small tables of scikit-learn's checks, because of the noise
-        return tags

@@ -14,8 +14,8 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.arguments import check_verbose
-from skdpmic._utils.errors import public_messages, warn
+from skdpmic._utils.arguments import check_verbose, is_whole
+from skdpmic._utils.errors import public_messages, warn, without_data
 from skdpmic._utils.private_estimator import about_numbered_labels, never_cached
 from skdpmic._utils.progress import SILENT, Progress
 from skdpmic._utils.readable import column_names, refuse_collection, refuse_masked, refuse_target_among
@@ -265,8 +265,7 @@ def private_evaluation(
 
 
 def _check_n_bins(n_bins):
-    is_int = isinstance(n_bins, int | np.integer) and not isinstance(n_bins, bool)
-    if n_bins is not None and not (is_int and 2 <= n_bins <= 1000 and n_bins % 2 == 0):
+    if n_bins is not None and not (is_whole(n_bins) and 2 <= n_bins <= 1000 and n_bins % 2 == 0):
         raise ValueError(f"n_bins must be None or an even int from 2 to 1000, got {quoted(n_bins)}.")
 
 
@@ -488,10 +487,8 @@ def _numbers(model, rows):
 def _classes(model, rows):
     position = {label: k for k, label in enumerate(np.asarray(model.classes_).tolist())}
     probabilities = _checked(_answer(model, "predict_proba", rows), rows, (len(position),))
-    labels = np.asarray(_answer(model, "predict", rows))
-    if labels.shape != (n_rows_of(rows),):
-        raise ValueError("model.predict must return one label per record.")
-    return probabilities, np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    labels = np.asarray(_answer(model, "predict", rows)).tolist()
+    return probabilities, np.array([position.get(label, -1) for label in labels], dtype=np.int64)
 
 
 def _answer(model, method, rows):
@@ -512,10 +509,7 @@ def _answer(model, method, rows):
 
 def _checked(predictions, rows, shape):
     """Predictions as numbers: one of this shape for each row."""
-    try:
-        numbers = np.asarray(predictions, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.array(None)
+    numbers = without_data(np.asarray, predictions, dtype=np.float64)
     if numbers.shape != (n_rows_of(rows), *shape):
         each = "one number per class of model.classes_" if shape else "one number"
         raise ValueError(f"model must predict {each} for every record.")

@@ -179,12 +179,8 @@ def _r2(square, mean, mean_square, worth, deviations):
 # --- Curves -----------------------------------------------------------------------------------------------------------
 
 
-def curve(others, members):
-    """False and true positive rates at all bin ends, highest first: two ascending arrays from 0 to 1."""
-    return tuple(_rates_from_the_top(counts) for counts in (others, members))
-
-
 def _rates_from_the_top(counts):
+    """Shares of these records at all bin ends, highest first: an ascending array from 0 to 1."""
     total = counts.sum()
     if total <= 0:
         return np.linspace(0, 1, len(counts) + 1)
@@ -307,7 +303,8 @@ class PrivateEvaluation:
             False and true positive rates, from 0 to 1. Both are made to rise, so where noise is large, the area under
             them may differ from the figure "roc_auc", which is not biased by that.
         """
-        return curve(*self._counts_of(label))
+        others, members = self._counts_of(label)
+        return _rates_from_the_top(others), _rates_from_the_top(members)
 
     def calibration(self, label: Any = None) -> list[CalibrationPart]:
         """Return observed shares of a class by predicted probability.

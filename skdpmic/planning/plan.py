@@ -1,15 +1,13 @@
 """The noise and the cost of a release of a table of a given shape, before any data is used."""
 
 import math
-from fractions import Fraction
 from functools import partial
 from typing import Literal, NamedTuple
 
 from skdpmic._utils.arguments import check_whole, is_number
 from skdpmic._utils.texts import quoted
-from skdpmic.budget.filters import round_up
 from skdpmic.planning.chances import check_signal, scores_of, share_found
-from skdpmic.planning.rows import PlannedRelease, ReleasePlan, answers, epsilons, rounded_up, sizes
+from skdpmic.planning.rows import ReleasePlan, answers, epsilons, rounded_up, row_of, sizes
 from skdpmic.privacy.composition import check_delta, check_epsilon
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.kinds import BestFeatures, NoisyScores
@@ -296,7 +294,7 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
     mechanism, found = release.mechanism(measure, shape), math.nan
     if k is not None and has_usual_grids and (law := getattr(mechanism, "law", None)) is not None:
         found = share_found(scores_of(release, statistic), signal, shape.n_features - n_kept, k, law, factor)
-    return _row(
+    return row_of(
         release,
         mechanism,
         release="names" if isinstance(release, BestFeatures) else "scores",
@@ -309,13 +307,6 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
         found=found,
         epsilon_of_target=float(release.epsilon_of_target),
     )
-
-
-def _row(by, mechanism, **further):
-    """A row with the cost of a release."""
-    epsilon, delta, *_ = by.cost
-    rho = round_up(by.cost.in_zcdp, Fraction)
-    return PlannedRelease(mechanism=mechanism.name, epsilon=epsilon, delta=delta, rho=rho, **further)
 
 
 _SIZES = (4, 12)  # cells of a numeric column, which has more than one of labels
@@ -356,16 +347,13 @@ def _summaries(request, delta):
         epsilon, n_samples = found
         release = release_for(epsilon)
         mechanism = release.mechanisms[0]  # of flags
-        yield _row(
+        yield row_of(
             release,
             mechanism,
             release="summary",
             statistic="shares",
             n_samples=n_samples,
             n_features=request.n_features,
-            k=None,
             error=rounded_up(error(*found)) if request.error is None else request.error,
             noise_scale=mechanism.noise_scale / (n_samples * rows_per_group),
-            found=math.nan,
-            epsilon_of_target=0.0,
         )

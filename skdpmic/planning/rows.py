@@ -1,14 +1,17 @@
 """The table of a plan: one row per possible release, and the numbers that a search for an answer tries."""
 
+import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
 from skdpmic._utils.private_estimator import dataframe
 from skdpmic._utils.texts import aligned, html_rows, in_html, wrapped
+from skdpmic.budget.filters import round_up
 
 
 class PlannedRelease(NamedTuple):
@@ -60,6 +63,18 @@ class PlannedRelease(NamedTuple):
     found: float
     epsilon_of_target: float
     rho: float
+
+
+def row_of(by, mechanism, **further):
+    """A row with the cost of a release."""
+    rho = by.cost.in_zcdp
+    costs = {
+        "epsilon": by.cost.epsilon,
+        "delta": by.cost.delta,
+        "rho": rho if rho == math.inf else round_up(rho, Fraction),
+    }
+    of_scores = {"k": None, "found": math.nan, "epsilon_of_target": 0.0}
+    return PlannedRelease(mechanism=mechanism.name, **costs, **of_scores | further)
 
 
 @dataclass(frozen=True, repr=False)

@@ -139,7 +139,4 @@ def test_an_invalid_parameter_error_of_scikit_learn_is_recognised():
         f"scikit-learn {sklearn.__version__} raises {type(error)} for a parameter of a wrong type: mend "
         "is_invalid_parameter, which tells this error by its name, as scikit-learn does not document its class"
     )
-    assert public_messages(error)[0].startswith(
-        "The 'alpha' parameter of Ridge must be a float in the range [0.0, inf) or"
-    )
     assert not is_invalid_parameter(error_of(lambda: Ridge().fit(X[:0], Y[:0])))
