@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 from scipy import stats
-from scipy.special import gammaincc
 
 QUANTILES = np.linspace(0, 1, 42)[1:-1]
 
@@ -47,11 +46,6 @@ def half_width_pmf(size, scale):
     logs = size * np.log(2 * m + 1.0) - m / scale
     weights = np.exp(logs - logs.max())
     return weights / weights.sum()
-
-
-def cube_density(z, law):
-    """Density of one coordinate of noise in a cube at z."""
-    return gammaincc(law.n_scores, np.abs(z) / law.scale) / (2 * law.n_scores * law.scale)
 
 
 def cube_vectors(law, n_vectors, random):

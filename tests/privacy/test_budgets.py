@@ -1,6 +1,5 @@
 """The noise of a release never costs more than its ledger is charged, exactly, however its budget is divided."""
 
-import math
 import random
 import warnings
 from fractions import Fraction
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 
 from skdpmic import DPMICScorer, PrivateSelectKBest
-from skdpmic.privacy.composition import Concentrated, Pure, budget_of, exact, rho_for, root_below
+from skdpmic.privacy.composition import Concentrated, Pure, budget_of, exact, rho_for
 from skdpmic.privacy.mechanisms import MECHANISMS, GaussianMechanism, KNormMechanism, LaplaceMechanism
 from skdpmic.privacy.top_k import ChoicesInTurn, CubeTopK, ExponentialTopK, OneShotTopK
 from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores
@@ -150,16 +149,6 @@ def test_shares_of_a_budget_sum_exactly_to_the_whole(epsilon, delta):
     if delta > 0:
         assert first.epsilon**2 / 2 <= first.rho <= first.epsilon**2 / 2 * (1 + Fraction(1, 10**9))
         assert second.part(share) == Concentrated(second.rho * share)
-
-
-def test_a_root_is_rounded_down_but_never_to_zero():
-    draw = random.Random(0)
-    numbers = [Fraction(draw.randint(1, 2**60)) * Fraction(2) ** draw.randint(-3000, 3000) for _ in range(300)]
-    for number in [*numbers, Fraction(5e-324), Fraction(1), Fraction(1, 3), Fraction(2)]:
-        root = root_below(number)
-        assert 0 < root**2 <= number < (root * (1 + Fraction(1, 2**51))) ** 2
-    assert root_below(Fraction(9, 4)) == Fraction(3, 2)
-    assert float(root_below(Fraction(2))) == math.nextafter(math.sqrt(2), 0)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1e-8, 1e-6), (1e-3, 1e-2)])

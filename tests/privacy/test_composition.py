@@ -12,7 +12,6 @@ from scipy import stats
 from skdpmic.privacy import composition
 from skdpmic.privacy.composition import delta_of, epsilon_of, epsilon_within, rho_for, scale_for_rho
 from tests.folding import each
-from tests.privacy.laws import rho_of_scale
 
 BUDGETS = [(1.0, 1e-6), (0.1, 1e-10), (10.0, 1e-5), (0.5, 0.2), (3.0, 0.9), (1e-3, 1e-300), (200.0, 1e-9)]
 
@@ -104,11 +103,3 @@ def test_the_extremes_give_safe_numbers():
     assert 0.1 / 2 < delta_of(rho_for(1e-40, 0.1), 0.0) <= 0.1  # delta alone pays
     with pytest.raises(ValueError, match="must be larger"):
         rho_for(1e-300, 1e-320)
-
-
-@pytest.mark.parametrize("rho", [0.0244, 1e-9, 3.0])
-@pytest.mark.parametrize("n_releases, steps", [(1, 1), (3, 7), (1000, 10**6), (17, 2**40 + 1)])
-def test_the_scale_is_the_smallest_that_stays_within_rho(rho, n_releases, steps):
-    scale = scale_for_rho(rho, n_releases, steps)
-    assert rho_of_scale(scale, n_releases, steps) <= Fraction(rho)
-    assert scale == 1 or rho_of_scale(scale - 1, n_releases, steps) > Fraction(rho)

@@ -13,7 +13,7 @@ import pytest
 
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
+from skdpmic.privacy.top_k import OneShotTopK
 from tests.folding import each
 from tests.privacy.laws import p_value_of_law
 
@@ -93,14 +93,6 @@ def test_the_gaps_come_from_the_draw_that_made_the_choice_and_offsets_are_subtra
         with_offsets = mechanism.release_with_gaps(scores, entropy_source(5), offsets)
         without = mechanism.release_with_gaps(scores - offsets, entropy_source(5))
         assert [part.tolist() for part in with_offsets] == [part.tolist() for part in without]
-
-
-def test_without_noise_gaps_are_differences_of_scores_and_other_mechanisms_have_no_gaps():
-    scores, offsets = np.array([0.1, 0.9, 0.3]), np.array([0.0, 0.5, 0.0])
-    chosen, gaps = OneShotTopK(3, 0).release_with_gaps(scores, entropy_source(), offsets)
-    assert chosen.tolist() == [1, 2, 0]
-    np.testing.assert_array_equal(gaps, [0.4 - 0.3, 0.3 - 0.1])
-    assert ExponentialTopK(2, 5).release_with_gaps(scores, entropy_source(0))[1] is None
 
 
 # --- What must not be published: broken variants ----------------------------------------------------------------------

@@ -8,12 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.integrate import quad
 
-from skdpmic.privacy import mechanisms, noise
+from skdpmic.privacy import noise
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import (
-    GRID,
     CubeLaw,
     GaussianMechanism,
     KNormMechanism,
@@ -25,7 +23,7 @@ from skdpmic.privacy.mechanisms import (
 )
 from skdpmic.privacy.noise import discrete_k_norm, entropy_source, geometric
 from tests.folding import each
-from tests.privacy.laws import cube_density, cube_vectors, half_width_pmf, p_value_of_pmf
+from tests.privacy.laws import half_width_pmf, p_value_of_pmf
 
 ALPHA = 1e-3  # of each chi-square test; seeds are fixed, so a pass stays a pass
 
@@ -148,19 +146,6 @@ def test_noise_in_a_cube_follows_its_distribution(size, scale):
     assert abs((draws > 0).sum() - (draws < 0).sum()) < 4 * math.sqrt((draws != 0).sum())  # alpha 6e-5
 
 
-@pytest.mark.few
-@pytest.mark.parametrize("size, scale", [(10, 30), (3, 10)])
-def test_the_fit_rejects_other_distributions(size, scale):
-    """n = 2,000: a scale off by a fifth, and one geometric number too few."""
-    largest = largest_pmf(size, scale)
-    for wrong in (0.8, 1.25):
-        assert p_value_of_pmf(np.abs(draws_of(size, round(wrong * scale))).max(axis=1), largest) < ALPHA
-    with_too_few, random = half_width_pmf(size - 1, scale), np.random.default_rng(0)
-    half_widths = random.choice(len(with_too_few), 2000, p=with_too_few)
-    inside = np.array([random.integers(-m, m + 1, size) for m in half_widths])
-    assert p_value_of_pmf(np.abs(inside).max(axis=1), largest) < ALPHA
-
-
 def test_all_vectors_of_a_cube_are_drawn(monkeypatch):
     """All 9 vectors of two numbers with half-width 1, one from each pair of uniform numbers below 3."""
     monkeypatch.setattr(noise, "_half_width", lambda *_: 1)
@@ -237,18 +222,6 @@ def test_broken_half_widths_lose_more_than_epsilon(size):
         assert largest_loss(law_of_vectors(weights, size), size, 2) > 1.0 + 0.005
 
 
-def test_a_release_is_the_scores_plus_one_vector(monkeypatch):
-    """For scores that are not clamped: all vectors up to 3 give different releases, with the vectors' probabilities."""
-    law = law_of_vectors(weights_of(2, 2), 2)
-    scores, released = np.array([0.5, 0.25]) + 0.3 * GRID, {}
-    for z in product(range(-3, 4), repeat=2):
-        monkeypatch.setattr(mechanisms, "discrete_k_norm", lambda *_, z=z: np.array(z, dtype=object))
-        noisy, order = KNormMechanism(2, 2).release(scores, None)
-        assert order.tolist() == [0, 1]
-        released[tuple(np.rint((noisy - [0.5, 0.25]) / GRID).astype(int).tolist())] = law[z]
-    assert released == {z: law[z] for z in product(range(-3, 4), repeat=2)}
-
-
 # --- Intervals --------------------------------------------------------------------------------------------------------
 
 
@@ -298,7 +271,7 @@ def test_intervals_have_the_stated_coverage_individually_and_jointly(name, d, sc
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])
 def test_the_joint_quantile_of_independent_noise_is_exact_to_one_step(name):
-    for scale, d, confidence in [(5, 3, 0.5), (5, 100, 0.95), (40, 1000, 0.999), (3, 10**5, 1 - 1e-12)]:
+    for scale, d, confidence in [(2, 1, 0.9), (5, 3, 0.5), (5, 100, 0.95), (40, 1000, 0.999), (3, 10**5, 1 - 1e-12)]:
         mechanism = MECHANISMS[name](scale, d)
         places = np.arange(60 * scale)
         weights = np.exp(-places / scale) if name == "laplace" else np.exp(-(places**2) / (2 * scale**2))
@@ -307,13 +280,6 @@ def test_the_joint_quantile_of_independent_noise_is_exact_to_one_step(name):
         q = mechanism._quantile(confidence, d)
         all_within = [d * math.log1p(-at_least[r + 1]) for r in (q, q - 2)]
         assert all_within[1] < math.log(confidence) <= all_within[0]
-
-
-def test_a_confidence_close_to_one_has_a_finite_margin():
-    confidence = math.nextafter(1, 0)
-    for name, make in MECHANISMS.items():
-        for d in (1, 1000):
-            assert 0 < make(10**6, d).half_width(confidence, d) < math.inf, name
 
 
 # --- The continuous distribution --------------------------------------------------------------------------------------
@@ -330,33 +296,11 @@ def test_the_tail_of_a_coordinate_is_a_sum_of_poisson_terms(d):
         assert CubeLaw(d, 0.3).cdf(-0.3 * z) == pytest.approx(exact / 2, rel=1e-9)
 
 
-@each("d", [2, 7])
-def test_density_tails_and_standard_deviation_are_consistent(d):
-    law = CubeLaw(d, 0.3)
-    for z in (-1.0, -0.2, 0.0, 0.1, 2.0):
-        assert law.sf(z) == pytest.approx(
-            quad(cube_density, z, 60, (law,), limit=200, points=[0.0] if z < 0 else None)[0], abs=1e-8
-        )
-        assert law.sf(z) + law.cdf(z) == pytest.approx(1)
-    assert law.std() ** 2 == pytest.approx(2 * quad(lambda z: z**2 * cube_density(z, law), 0, 60)[0])
-
-
 def test_for_one_score_the_distribution_is_laplace():
     z = np.linspace(-3, 3, 31)
     np.testing.assert_allclose(CubeLaw(1, 0.5).sf(z), stats.laplace(scale=0.5).sf(z), rtol=1e-12)
     assert KNormMechanism(2**29, 1).law.std() == CubeLaw(1, 0.5).std() == KNormMechanism(2**29, 1).noise_scale
     assert KNormMechanism(1000, 1).half_width(0.9) == LaplaceMechanism(1000).half_width(0.9)
-
-
-def test_draws_follow_the_distribution():
-    """n = 20,000, alpha = 1e-3 each: a single coordinate, coordinates of whole vectors, and their largest."""
-    law, random = CubeLaw(6, 0.5), np.random.default_rng(0)
-    vectors = cube_vectors(law, 20_000, random)
-    for draws in (law.rvs(size=20_000, random_state=random), vectors[:, 0], vectors[:, 5]):
-        assert stats.kstest(draws, law.cdf).pvalue > ALPHA
-    assert stats.kstest(np.abs(vectors).max(axis=1), stats.gamma(6, scale=0.5).cdf).pvalue > ALPHA
-    assert abs(np.corrcoef(vectors.T)[0, 1]) < 0.04
-    assert np.corrcoef(np.abs(vectors.T))[0, 1] > 0.05  # dependent
 
 
 @each("d", [2, 10, 1000])

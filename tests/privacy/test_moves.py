@@ -4,13 +4,11 @@ import math
 from collections import Counter
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import special
 
-from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import summary_cells as moves
 from skdpmic.release.summary_cells import (
@@ -19,8 +17,6 @@ from skdpmic.release.summary_cells import (
     discrete_moves,
     n_of_signs,
     n_within,
-    reach_of_cells,
-    tail_of_cells,
 )
 from tests.folding import each
 from tests.privacy.laws import p_value_of_law
@@ -138,12 +134,6 @@ def test_released_counts_are_noisy_counts_and_sum_to_all_records(kind, budget):
     np.testing.assert_array_less(abs(np.mean(draws, axis=0) - np.concatenate(counts)), 5 * spread / math.sqrt(100))
 
 
-def test_without_a_finite_epsilon_there_is_no_noise():
-    mechanism = MovesMechanism.for_budget(math.inf, [3], 1)
-    assert mechanism.release([np.array([1, 2, 3])], None)[0].tolist() == [1, 2, 3]
-    assert mechanism.reach(0.01, 3) == 0
-
-
 # --- Its intervals ----------------------------------------------------------------------------------------------------
 
 
@@ -172,33 +162,3 @@ def test_the_reach_exceeds_the_exact_quantile_by_little_more_than_the_grid(n_cel
         beyond = math.floor(reach * mechanism.n_steps) + 1  # the smallest integer above it
         assert tail[beyond] <= level
         assert tail[max(1, math.floor(0.93 * reach * mechanism.n_steps) - 2)] > level
-
-
-@each("n_cells, n_moves, n_together", [(4, 3, 1), (4, 30, 1), (12, 110, 2), (2, 1, 1), (3, 3000, 1)])
-def test_the_tail_inverts_the_reach(n_cells, n_moves, n_together):
-    for tail in (0.2, 0.01, 1e-5):
-        assert tail_of_cells(reach_of_cells(tail, n_cells, n_moves, n_together), n_cells, n_moves, n_together) == (
-            pytest.approx(tail, rel=1e-6)
-        )
-
-
-def test_one_column_of_two_cells_has_laplace_noise():
-    for z in (0.5, 2.0, 9.0):
-        assert tail_of_cells(z, 2, 1) == pytest.approx(math.exp(-z) / 2, rel=1e-6)
-
-
-def test_the_margins_in_the_note_match_the_distributions():
-    """Simultaneous two-sided margins of flags of numeric columns, epsilon = 1; Laplace noise of scale 2 p per count."""
-    note = (Path(__file__).parents[2] / "docs" / "theory" / "summary.md").read_text(encoding="utf-8")
-    rows = {cells[0].strip(): cells[1:] for line in note.splitlines() if (cells := line.strip("| ").split(" | "))}
-    columns = [int(cell) for cell in rows["columns"]]
-    rho = {1.0: rho_for(1.0, 1e-6), 0.1: rho_for(0.1, 1e-6)}
-    for name, margin in {
-        "Laplace noise on each count": lambda p, tail: 2 * p * math.log(1 / (2 * tail)),
-        "this noise": lambda p, tail: reach_of_cells(tail, 4, 3 * p),
-        "Gaussian, δ = 10⁻⁶, ε = 1": lambda p, tail: math.sqrt(p / rho[1.0]) * stats.norm.isf(tail),
-        "... ε = 0.1": lambda p, tail: 0.1 * math.sqrt(p / rho[0.1]) * stats.norm.isf(tail),
-    }.items():
-        stated = [float(cell.replace(",", "")) for cell in rows[name]]
-        computed = [margin(p, 0.05 / (2 * 3 * p)) for p in columns]
-        np.testing.assert_allclose(computed, stated, rtol=0.01)  # stated to three digits

@@ -101,10 +101,6 @@ def test_bernoulli_exp_has_its_probability(numerator, denominator):
         assert abs(hits - n * p) <= 4 * np.sqrt(n * p * (1 - p))  # alpha 6e-5
 
 
-def test_an_event_of_vanishing_probability_is_decided_quickly():
-    assert not _bernoulli_exp_any(np.array([10**60] * 100, dtype=object), 1, entropy_source()).any()
-
-
 @each("bound", [1, 2, 5, 200, 256])
 def test_uniform_below_uses_every_accepted_byte_equally(bound):
     # If no bit is favoured, a source that counts through all bytes gives each number equally often.
@@ -115,13 +111,6 @@ def test_uniform_below_uses_every_accepted_byte_equally(bound):
     assert draws.max() < bound
     if bound & (bound - 1) == 0:
         assert set(np.bincount(draws.astype(int), minlength=bound)) == {1024 // bound}
-
-
-@each("bound", [2**62, 2**63, 2**64 - 1, 10**40])
-def test_uniform_below_covers_a_large_range(bound):
-    draws = uniform_below(bound, 2000, entropy_source(0))
-    assert 0 <= min(draws) < bound / 100
-    assert bound * 99 / 100 < max(draws) < bound
 
 
 @pytest.mark.parametrize("draw", [geometric, discrete_laplace, discrete_gaussian])
