@@ -124,7 +124,8 @@ def naive_two_groups(n_rows, n_columns):
     cuts = [[int(row * n_cut // n_rows >= cut) for row in range(n_rows)] for cut in range(1, n_cut)]
     digits = range(min(5, len(bin(n_rows - 1)) - 2))
     sums = [some for k in range(1, 6) for some in combinations(digits, k)]
-    return alone + cuts + [[sum(row >> digit & 1 for digit in some) % 2 for row in range(n_rows)] for some in sums]
+    parities = [[sum(row >> digit & 1 for digit in some) % 2 for row in range(n_rows)] for some in sums]
+    return list(dict.fromkeys(tuple(g ^ groups[0] for g in groups) for groups in alone + cuts + parities))
 
 
 def naive_groupings_of_classes(n_classes):

@@ -184,22 +184,17 @@ def locate_each(columns, ranges, guarded, bounds):
     n_missing : int64 ndarray of shape (n_columns,)
     """
     columns = np.ascontiguousarray(columns, dtype=np.float64).view()
+    cells, n_missing = np.empty(columns.shape, dtype=np.uint32), np.zeros(len(columns), dtype=np.int64)
     if uses_numpy():
-        return _locate_in_numpy(columns, ranges, guarded)
+        for found, values, r in zip(cells, columns, ranges, strict=True):
+            found[:] = np.searchsorted(guarded[r], values, side="right")  # NaN is above all other numbers
+        return cells, np.isnan(columns).sum(axis=1)
     columns.flags.writeable = False  # like pandas columns, for which numba would otherwise compile again
     n_edges = guarded.shape[1] - 1
     n_buckets = n_edges * min(max(2, columns.size // (16 * n_edges * len(bounds))), 8) + 1
     edges_before = np.zeros((len(bounds), n_buckets + 1), dtype=np.uint32)
-    cells, n_missing = np.empty(columns.shape, dtype=np.uint32), np.zeros(len(columns), dtype=np.int64)
     _locate(columns, np.array(ranges), bounds, guarded, edges_before, cells, n_missing)
     return cells, n_missing
-
-
-def _locate_in_numpy(columns, ranges, guarded):
-    cells = np.empty(columns.shape, dtype=np.uint32)
-    for found, values, r in zip(cells, columns, ranges, strict=True):
-        found[:] = np.searchsorted(guarded[r], values, side="right")  # NaN is above all other numbers
-    return cells, np.isnan(columns).sum(axis=1)
 
 
 @jit
@@ -274,23 +269,15 @@ def parts_of_each(columns, bounds, n_parts):
 MOST_DIVISIONS = 32  # in order, and by parity
 
 
-def each_alone(n_columns):
-    """Each column against the rest."""
-    return [tuple(int(j == one) for j in range(n_columns)) for one in range(n_columns)]
+def divisions_in_two(n_columns, with_each_alone=True):
+    """The distinct divisions of columns into two groups, with the first column in group 0: tuples of 0 and 1.
 
-
-def cuts(n_columns):
-    """Columns up to a cut, and those after it."""
-    n_places = min(n_columns, MOST_DIVISIONS)
-    return [tuple(int(j * n_places // n_columns >= cut) for j in range(n_columns)) for cut in range(1, n_places)]
-
-
-def parities(n_columns):
-    """By the parity of the sum of some binary digits of the column number."""
-    n_masks = min(2 ** (n_columns - 1).bit_length(), MOST_DIVISIONS)
-    return [tuple((j & mask).bit_count() % 2 for j in range(n_columns)) for mask in range(1, n_masks)]
-
-
-def distinct(divisions):
-    """The distinct divisions, with the first column in group 0."""
+    Each column against the rest, unless these are left out; columns up to a cut, and those after it; and by the parity
+    of the sum of some binary digits of the column number.
+    """
+    columns = range(n_columns)
+    n_places, n_masks = min(n_columns, MOST_DIVISIONS), min(2 ** (n_columns - 1).bit_length(), MOST_DIVISIONS)
+    divisions = [[int(j == one) for j in columns] for one in columns if with_each_alone]
+    divisions += [[int(j * n_places // n_columns >= cut) for j in columns] for cut in range(1, n_places)]
+    divisions += [[(j & mask).bit_count() % 2 for j in columns] for mask in range(1, n_masks)]
     return list(dict.fromkeys(tuple(group ^ groups[0] for group in groups) for groups in divisions))

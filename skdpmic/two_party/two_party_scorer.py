@@ -24,7 +24,7 @@ from skdpmic.privacy.mechanisms import normal_half_width
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, with_noise
 from skdpmic.release.kinds import places
 from skdpmic.release.path import Ready, run, store
-from skdpmic.statistics.grids import cuts, distinct, each_alone, equal_parts, parities
+from skdpmic.statistics.grids import divisions_in_two, equal_parts
 from skdpmic.statistics.mic.noisy_tables import mic_of_class_table, mic_of_table
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.records import check_enough
@@ -513,8 +513,7 @@ def _independent_tables(counts, scale):
 def _largest_variation(table, is_discrete):
     """Twice the largest total variation from independence, of all parts against the target cut in two."""
     steps, n = table - np.outer(table.sum(axis=1), table.sum(axis=0)), table.shape[1]
-    alone = each_alone(n) if is_discrete else []
-    divisions = np.array(distinct([*alone, *cuts(n), *parities(n)]))
+    divisions = np.array(divisions_in_two(n, with_each_alone=is_discrete))
     return min(2 * np.abs(steps @ divisions.T).sum(axis=0).max(), 1.0)
 
 

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations_with_replacement, product
@@ -35,7 +36,7 @@ from skdpmic import (
 from skdpmic.statistics import ranks
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.noisy_tables import TableScorer
-from skdpmic.statistics.mtv.family import class_family, numeric_family, public_shares
+from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family, public_shares
 from skdpmic.statistics.registry import STATISTICS
 from skdpmic.statistics.sensitivity import mic_r_group_sensitivity
 from tests.select_names import SelectNames
@@ -85,7 +86,13 @@ def test_scores_of_people_with_m_rows_are_those_of_all_their_rows(name, m):
 
 
 def known(family, shares):
-    return public_shares(shares, len(shares), family.n_columns).of(family)
+    known = public_shares(shares, len(shares), family.n_columns)
+    return family.with_target_shares(known.ends, [round(share * UNITS) for share in known.shares])
+
+
+def grids_for(family, m):
+    """The penalty of sqrt(m) rows of a person as one."""
+    return replace(family, penalty=family.penalty * math.sqrt(math.sqrt(m)))
 
 
 def shares_of(codes):
@@ -99,9 +106,9 @@ OFFSETS = {
         lambda codes, m: mic_r.ClassTargetScorer(codes, 3, 30, 4, mic_r.MillerMadow(math.sqrt(m))),
     ),
     "mtv_r": (
-        lambda y, m: numeric_scorer(y, (0, 1), known(numeric_family(30, 4).for_groups(math.sqrt(m)), (0.5, 0.5))),
+        lambda y, m: numeric_scorer(y, (0, 1), known(grids_for(numeric_family(30, 4), m), (0.5, 0.5))),
         lambda codes, m: class_scorer(
-            codes, known(class_family(30, 4, 3).for_groups(math.sqrt(m)), shares_of(codes)).sized_by_shares()
+            codes, known(grids_for(class_family(30, 4, 3), m), shares_of(codes)).sized_by_shares()
         ),
     ),
 }

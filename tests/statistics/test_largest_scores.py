@@ -13,7 +13,7 @@ from skdpmic.statistics.largest_scores import largest_kendall, largest_mic_r, la
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, LabelTables, chance_of
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.statistics.mtv.counts import CountsScorer
-from skdpmic.statistics.mtv.family import TargetShares, class_family, public_shares
+from skdpmic.statistics.mtv.family import UNITS, TargetShares, class_family, public_shares
 from skdpmic.statistics.ranks import kendall, mid_ranks
 from skdpmic.table.domains import Nominal
 
@@ -36,7 +36,8 @@ def family_of(class_counts, scale):
     shares = [Fraction(count, n) for count in class_counts]
     released = TargetShares(tuple(range(1, n_classes + 1)), tuple(shares), scale, n)
     known = released if scale else public_shares(shares, n_classes, n_classes)
-    return known.of(class_family(4, 1, n_classes)).sized_by_shares()
+    margins = [round(share * UNITS) for share in known.shares]
+    return class_family(4, 1, n_classes).with_target_shares(known.ends, margins, known.error).sized_by_shares()
 
 
 def largest_over_tables(scorer, family, class_counts):

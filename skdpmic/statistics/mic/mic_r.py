@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skdpmic._utils.jit import jit
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, Correction, Master
-from skdpmic.statistics.grids import check_c, cuts, equal_parts, equipartitions, finest_merge, grid_size, parities
+from skdpmic.statistics.grids import check_c, divisions_in_two, equal_parts, equipartitions, finest_merge, grid_size
 from skdpmic.statistics.mic import cell_counts
 from skdpmic.statistics.mic.optimize_axis import (
     DEGREES,
@@ -429,7 +429,7 @@ class InTwoGroups:
     def n_groupings(self):
         """Number of groupings of the rows."""
         n_rows = self.shape[0]
-        return 2 ** (n_rows - 1) - 1 if self.has_all else n_rows + len(_public_groupings(n_rows))
+        return 2 ** (n_rows - 1) - 1 if self.has_all else len(divisions_in_two(n_rows))
 
     @property
     def plan(self):
@@ -462,7 +462,7 @@ class InTwoGroups:
 @lru_cache(maxsize=64)
 def _public_groupings(n_rows):
     """The groupings besides each row against the rest: (n_groupings, n_rows), 1 in one of the groups."""
-    return np.array([*cuts(n_rows), *parities(n_rows)], dtype=np.int64)
+    return np.array(divisions_in_two(n_rows, with_each_alone=False), dtype=np.int64)
 
 
 @jit

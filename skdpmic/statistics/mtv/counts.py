@@ -122,48 +122,40 @@ class CountsScorer:
             with_weights = " with weights" if units > 1 else ""
             raise ValueError(f"scores can be computed for at most {most:,} records{with_weights}, got n_samples={n:,}.")
         self._most = n * units  # largest possible total weight
-        self._are_weighted = units > 1
         self._n, self._family = n, family
-        self._coarsest = self._by_chance(1, min(side.size for side in family.sides))
-
+        self._coarsest = family.penalty * np.sqrt((min(side.size for side in family.sides) - 1) / n)
+        self._apart = [side for side in family.sides if side.n_groups > 2]
         self._bisections = [side for side in family.sides if side.n_groups == 2]
-        lines = [_smaller_group(side) for side in self._bisections]
-        self._groups = np.array([line[0] for line in lines], dtype=np.int64).reshape(-1, family.n_columns)
-        self._margins = np.array([line[1] for line in lines], dtype=np.int64).reshape(-1, 2)
         self._sizes = np.array([side.size for side in self._bisections])
         self._errors = np.array([family.offset_of_error(side) for side in self._bisections])
-        self._normalisers = np.array([float(family.normaliser(side, 2)) for side in self._bisections])
-        self._cuts = family.cuts, family.cuts.with_missing_first(family.n_master)
-        self._most_cost = max((family.most_cost(side) for side in self._bisections), default=0)
-        self._of_bisections = self._constants_of_bisections(self._most)
-        self._apart = [(side, _known_shares(side)) for side in family.sides if side.n_groups > 2]
+        self._normalisers = np.array([family.normaliser(side, 2) for side in self._bisections])
+        self._limits = np.array([family.most_cost(side) for side in self._bisections], dtype=np.int64)
+        # The walk against the group with fewer columns is faster to sum; that against the other differs in its sign.
+        groups = np.array([side.groups for side in self._bisections], dtype=np.int64).reshape(-1, family.n_columns)
+        one = (2 * groups.sum(axis=1) <= family.n_columns).astype(int)
+        self._groups = (groups == one[:, np.newaxis]).astype(np.int64)
+        known = [(s.margins[i], UNITS) if s.margins else (0, 0) for s, i in zip(self._bisections, one, strict=True)]
+        self._margins = np.array(known, dtype=np.int64).reshape(-1, 2)
 
     def _by_chance(self, weight, size):
-        return self._family.penalty * np.sqrt(weight * (size - 1) / self._n)
+        """Variation by chance with cuts of this weight, above that of the coarsest grid."""
+        return self._family.penalty * np.sqrt(weight * (size - 1) / self._n) - self._coarsest
 
-    def _chance_of_cuts(self, cost, size):
-        """Variation by chance with cuts of this cost, or with those of the coarsest grid if they cost more."""
-        return self._by_chance(np.maximum(cost / self._family.cuts.per_unit, 1), size)
-
-    def _constants_of_bisections(self, total):
+    def _constants(self, total):
         """Factor for path lengths, offset for each cost and smallest useful gain, for records of weight `total`.
 
         A gain is half of the length that two more cuts, of which one has the full cost, must add to a path to outweigh
         their offset.
         """
-        cost, nu = np.arange(self._most_cost + 1), self._normalisers[:, np.newaxis]  # the same for any parts
-        units = np.array([total if side.margins is None else UNITS for side in self._bisections])
-        limits = np.array([self._family.most_cost(side) for side in self._bisections])
-        offsets = self._chance_of_cuts(cost, self._sizes[:, np.newaxis]) - self._coarsest + self._errors[:, np.newaxis]
-        per_length, offsets = 1 / (2 * self._most * units[:, np.newaxis] * nu), offsets / nu
-        of_two = self._family.cuts.other + min(self._family.cuts.costs, default=self._family.cuts.other)
+        cost, nu, cuts = np.arange(self._limits.max() + 1), self._normalisers[:, np.newaxis], self._family.cuts
+        offsets = self._by_chance(np.maximum(cost / cuts.per_unit, 1), self._sizes[:, np.newaxis])
+        offsets = (offsets + self._errors[:, np.newaxis]) / nu  # which is the same for any parts
+        units = np.where(self._margins[:, 1:] > 0, UNITS, total)
+        per_length = 1 / (2 * self._most * units * nu)
+        of_two = cuts.other + min(cuts.costs, default=cuts.other)
         gains = (offsets[:, of_two:] - offsets[:, :-of_two]).min(axis=1, initial=np.inf)
         least = np.where(gains < np.inf, _CLEARLY * gains / (2 * per_length[:, 0]), 0)
-        return per_length, np.where(cost <= limits[:, np.newaxis], offsets, np.inf), least.astype(np.int64)
-
-    def _constants(self, total):
-        """The constants of bisections for this total weight, which is always the largest possible without weights."""
-        return self._constants_of_bisections(total) if self._are_weighted else self._of_bisections
+        return per_length, np.where(cost <= self._limits[:, np.newaxis], offsets, np.inf), least.astype(np.int64)
 
     def _per_length(self, side, k, total):
         units = total if side.margins is None else UNITS
@@ -171,7 +163,8 @@ class CountsScorer:
 
     def offsets(self, side, cost):
         """Offset subtracted from the total variation of a merge by cuts of these costs; infinite beyond the limit."""
-        offset = self._chance_of_cuts(cost, side.size) - self._coarsest + self._family.offset_of_error(side)
+        offset = self._by_chance(np.maximum(cost / self._family.cuts.per_unit, 1), side.size)
+        offset = offset + self._family.offset_of_error(side)
         return np.where(cost <= self._family.most_cost(side), offset, np.inf)
 
     def score(self, counts, domain):
@@ -188,13 +181,10 @@ class CountsScorer:
             return [self.of_cells(table, domain.n_labels) for table in tables.astype(np.int64)]
         scores, some_missing = self.of_rows(tables), tables[:, :, -1].any(axis=1)
         if some_missing.any():
-            before = self.of_rows(np.roll(tables[some_missing], 1, axis=2), self._cuts[1])
+            cuts = self._family.cuts.with_missing_first(self._family.n_master)
+            before = self.of_rows(np.roll(tables[some_missing], 1, axis=2), cuts)
             scores[some_missing] = np.maximum(scores[some_missing], before)
         return scores.tolist()
-
-    def _total(self, table):
-        """Total weight of all records, the same for all features."""
-        return int(table.sum(dtype=np.int64)) if self._are_weighted else self._most
 
     def of_rows(self, tables, cuts=None):
         """MTVr of several features from counts of ordered parts, with neighbouring parts merged.
@@ -209,16 +199,17 @@ class CountsScorer:
         -------
         ndarray of shape (n_features,)
         """
-        largest, total, cuts = np.zeros(len(tables)), self._total(tables[0]), cuts or self._cuts[0]
+        largest, total, cuts = np.zeros(len(tables)), int(tables[0].sum(dtype=np.int64)), cuts or self._family.cuts
         if total == 0:
             return largest
         counts, n_used, points = running_counts(tables, cuts.edges)
         if self._bisections:
             per_length, offsets, least = self._constants(total)
-            lines = self._groups, self._margins, self._most_cost, least
+            lines = self._groups, self._margins, offsets.shape[1] - 1, least
             lengths = longest_on_lines(counts, n_used, points, cuts, *lines)
             largest = np.maximum(largest, (lengths * per_length - offsets).max(axis=(1, 2)))
-        for side, margins in self._apart:
+        for side in self._apart:
+            margins = _known_shares(side)
             per_length, nu = self._per_length(side, 2, total), self._family.normaliser(side, 2)
             offsets = self.offsets(side, np.arange(cuts.other + 1)) / nu
             for f, n in enumerate((n_used + 1).tolist()):
@@ -232,14 +223,16 @@ class CountsScorer:
 
         Only a merge into two parts, whose nu is smaller, can score higher; with two labels, it is also tried.
         """
-        of_code, total, largest = table.sum(axis=0), self._total(table), 0.0
+        of_code, total, largest = table.sum(axis=0), int(table.sum()), 0.0
         if total == 0:
             return 0.0
         if self._bisections:
             lengths = 2 * np.abs(_steps(self._groups @ table, *self._margins.T, of_code)).sum(axis=1)
-            offsets = (self._offset_of_labels(n_labels, self._sizes) + self._errors) / self._normalisers
+            by_chance = _UNMERGED * self._by_chance(max(n_labels - 1, 1), self._sizes)
+            offsets = (by_chance + self._errors) / self._normalisers
             largest = max(largest, float((lengths * self._constants(total)[0][:, 0] - offsets).max()))
-        for side, margins in self._apart:
+        for side in self._apart:
+            margins = _known_shares(side)
             of_two = [np.c_[table[:, 0], table[:, 1:].sum(axis=1)]] if n_labels == 2 else []
             for rows in (table, *of_two):
                 length = np.abs(_steps(rows, margins, margins.sum(), rows.sum(axis=0))).sum()
@@ -251,10 +244,7 @@ class CountsScorer:
     def offset_of_labels(self, n_labels, side):
         """Offset subtracted from the total variation of a nominal feature with one part per code."""
         size = side.size if side.n_groups == 2 else side.n_groups
-        return self._offset_of_labels(n_labels, size) + self._family.offset_of_error(side)
-
-    def _offset_of_labels(self, n_labels, size):
-        return _UNMERGED * (self._by_chance(max(n_labels - 1, 1), size) - self._coarsest)
+        return _UNMERGED * self._by_chance(max(n_labels - 1, 1), size) + self._family.offset_of_error(side)
 
 
 def _steps(in_groups, margins, units, of_code):
@@ -263,17 +253,6 @@ def _steps(in_groups, margins, units, of_code):
     margins = np.where(is_known, margins, in_groups.sum(axis=1))
     units = np.where(is_known, units, of_code.sum())
     return units[:, np.newaxis] * in_groups - np.outer(margins, of_code)
-
-
-def _smaller_group(side):
-    """The group with fewer columns, which is faster to sum, as an indicator per column, and its known share.
-
-    The walk against the other group differs only in its sign. The share is a numerator and a denominator, or two zeros
-    for the share of the table.
-    """
-    one = int(2 * sum(side.groups) <= len(side.groups))
-    columns = [int(group == one) for group in side.groups]
-    return columns, ((side.margins[one], UNITS) if side.margins else (0, 0))
 
 
 def _known_shares(side):
@@ -341,23 +320,18 @@ def running_counts(tables, edges=()):
     counts = np.empty((n_features, (n_columns + 1) * (n_master + 1)), dtype=np.int64)
     n_used, points = np.zeros(n_features, dtype=np.int64), np.zeros((n_features, len(edges)), dtype=np.int64)
     edges = np.array(edges, dtype=np.int64)
-    if uses_numpy():
-        _run_in_numpy(tables, edges, counts, n_used, points)
-    else:
+    if not uses_numpy():
         buffers = np.empty(n_master, dtype=np.int64), np.empty(n_master, dtype=np.uint64)
         _run(tables, edges, *buffers, counts, n_used, points)
-    return counts, n_used, points
-
-
-def _run_in_numpy(tables, edges, counts, n_used, points):
-    """The running counts of each feature over the parts that hold any record, and how many these are."""
+        return counts, n_used, points
     for f, table in enumerate(tables):
         (parts,) = table.any(axis=0).nonzero()
-        running = np.zeros((len(table) + 1, len(parts) + 1), dtype=np.int64)
+        running = np.zeros((n_columns + 1, len(parts) + 1), dtype=np.int64)
         np.cumsum(table[:, parts], axis=1, out=running[:-1, 1:])
         running[-1] = running[:-1].sum(axis=0)
         counts[f, : running.size], n_used[f] = running.ravel(), len(parts)
         points[f] = np.searchsorted(parts, edges)
+    return counts, n_used, points
 
 
 @jit

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids import check_c, grid_size
-from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
-from skdpmic.statistics.mtv.family import numeric_family, public_shares
+from skdpmic.statistics.mtv.statistic import MtvRGrids
 from skdpmic.table.domains import NUMBERS, both_of, domain_of
-from skdpmic.table.values import check_pair
+from skdpmic.table.values import NumericTarget, check_pair
 
 
 def mtv_r(
@@ -92,11 +91,11 @@ def mtv_r(
     of_x, of_y = _domains(bounds)
     B = grid_size(B, len(x))
     check_c(c)
-    family, (y, y_bounds) = numeric_family(B, c), (of_y.encode(y), of_y.encoded)
+    grids = MtvRGrids(B, c, None)
     if target_shares is not None:
-        family = public_shares(target_shares, None, family.n_columns).of(family)
-    counts = TargetCounts(family, y_bounds)
-    return TargetScorer(counts, counts_scorer(len(x), family), y).score(of_x.encode(x), of_x.encoded)
+        grids = grids.with_target_shares(target_shares)
+    target = NumericTarget(of_y.encode(y), of_y.encoded)  # type: ignore[call-arg]  # whose n_classes is no field
+    return grids.scorer(target, None).score(of_x.encode(x), of_x.encoded)
 
 
 def _domains(bounds):

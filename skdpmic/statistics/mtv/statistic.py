@@ -11,11 +11,12 @@ from scipy.special import logsumexp
 
 from skdpmic._utils.jit import in_numpy
 from skdpmic._utils.texts import quoted
-from skdpmic.statistics.grids import parts_of_each
+from skdpmic.statistics.grids import equal_parts, parts_of_each
 from skdpmic.statistics.largest_scores import largest_mtv_r
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import Placed, TargetCounts, TargetScorer, counts_scorer, tables_of
 from skdpmic.statistics.mtv.family import (
+    N_PLACES,
     UNITS,
     TargetShares,
     chance_of_weights,
@@ -27,10 +28,8 @@ from skdpmic.statistics.mtv.family import (
 )
 from skdpmic.statistics.mtv.released_shares import (
     CountBudget,
-    places_of,
     release_cut_shares,
     release_shares,
-    sums_of,
 )
 from skdpmic.statistics.null_laws import (
     BoundedLaw,
@@ -144,9 +143,10 @@ class MtvRGrids(Measure):
 
     def target_counts(self, target):
         """Exact counts for the shares of the target: records in each class, or between candidate cuts."""
-        if self.n_classes is None:
-            return places_of(target)
-        return sums_of(target.values, target.weights, self.n_classes)
+        codes, n_codes = target.values, self.n_classes
+        if n_codes is None:
+            codes, n_codes = equal_parts(codes, target.bounds, N_PLACES), N_PLACES
+        return np.bincount(codes, target.weights, n_codes).astype(np.int64)  # always whole numbers below 2**53
 
     def release_target_shares(self, counts, n, bounds, epsilon, random_bytes):
         """The measure with shares of the target, released with epsilon.
@@ -214,7 +214,7 @@ class MtvRGrids(Measure):
             return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
         any_shares = self.target_shares.with_equal_shares()  # the bound does not depend on the released shares
         family = replace(self, target_shares=any_shares)._family
-        return BoundedLaw(mtv_r_bound(n, n_labels, family.of_even_sizes() if self.n_classes else family))
+        return BoundedLaw(mtv_r_bound(n, n_labels, family.sized_by_shares(0.5) if self.n_classes else family))
 
     def in_numpy_if_little(self, n_samples, n_features):
         """The context for scoring a table of this shape: without kernels, if compiling them takes longer than numpy."""
@@ -225,8 +225,8 @@ class MtvRGrids(Measure):
     def scorer(self, target, random_bytes):
         """The object that scores features against a target."""
         values, bounds = self._encoded(target)
-        counts = self.counts(bounds)
-        return TargetScorer(counts, self.scorer_of_counts(counts, len(values)), values, target.weights)
+        scorer = counts_scorer(len(values), self._family, self.units)
+        return TargetScorer(self.counts(bounds), scorer, values, target.weights)
 
     def scorer_beside(self, target, column, domain):
         """Joint scorer of features and a given feature, with its column and domain, against a target."""
@@ -269,11 +269,15 @@ def _families_of(grids):
     """
     has_numbers = grids.n_classes is None
     family = numeric_family(grids.B, grids.c) if has_numbers else class_family(grids.B, grids.c, grids.n_classes)
-    family = family.for_groups(math.sqrt(grids.rows_per_group) * grids.chance_factor**2)
+    # Rows of a person carry less information than as many records, so chance scores are larger, and so is the penalty.
+    n_per_record = math.sqrt(grids.rows_per_group) * grids.chance_factor**2
+    family = replace(family, penalty=family.penalty * math.sqrt(n_per_record))
     target_shares = grids.target_shares
     if target_shares is None and grids.spends_on_target:
         target_shares = shares_of_counts(np.ones(grids.n_classes or 2), family.n_columns)
-    family = family if target_shares is None else target_shares.of(family)
+    if target_shares is not None:
+        margins = [round(share * UNITS) for share in target_shares.shares]
+        family = family.with_target_shares(target_shares.ends, margins, target_shares.error)
     family = family if has_numbers else family.sized_by_shares()
     return (family, *families_of_pairs(family, grids.n_classes))
 

@@ -1,5 +1,8 @@
 """Families of grids depend on B, c and the number of classes, and on nothing else."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,7 +38,8 @@ def test_in_the_penalty_inner_intervals_few_of_many_classes_and_separate_classes
 def test_ten_rows_per_person_have_the_penalty_of_a_tenth_of_the_rows():
     family = numeric_family(8, 2)
     y, x = np.random.default_rng(0).random((2, 50))
-    repeated = numeric_scorer(np.repeat(y, 10), (0, 1), family.for_groups(10)).score(np.repeat(x, 10), (0, 1))
+    of_ten = replace(family, penalty=family.penalty * math.sqrt(10))
+    repeated = numeric_scorer(np.repeat(y, 10), (0, 1), of_ten).score(np.repeat(x, 10), (0, 1))
     assert repeated == pytest.approx(numeric_scorer(y, (0, 1), family).score(x, (0, 1)), abs=1e-12)
 
 

@@ -92,8 +92,8 @@ def scores_without_skipping(tables, family, factor=1):
     """The scores, with the threshold below which turns are skipped `factor` times as large, and without skipping."""
     scorers = [CountsScorer(int(tables[0].sum()), family) for _ in range(2)]
     for scorer, times in zip(scorers, (factor, 0), strict=True):
-        per_length, offsets, least = scorer._of_bisections
-        scorer._of_bisections = per_length, offsets, times * least
+        per_length, offsets, least = scorer._constants(int(tables[0].sum()))
+        scorer._constants = lambda _, of=(per_length, offsets, times * least): of
     return [scorer.of_rows(tables) for scorer in scorers]
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -190,7 +191,7 @@ FAMILIES = {
     "numeric": numeric_family(8.0, 2.0),
     "two classes": class_family(12.0, 1.5, 2),
     "five classes": class_family(8.0, 2.0, 5),
-    "for groups": class_family(8.0, 2.0, 5).for_groups(2.0),
+    "for groups": replace(class_family(8.0, 2.0, 5), penalty=0.75 * math.sqrt(2)),
     "more parts than master parts": Family(4, 2, (Side((0, 0, 1, 1), 5), Side((0, 1, 2, 3), 2, 4)), penalty=0.1),
 }
 

@@ -133,7 +133,7 @@ def test_no_released_class_shares_require_less_of_a_score_than_the_bound_assumes
 
     def required(shares, *, of_any=False):
         known = replace(measure, target_shares=TargetShares(tuple(range(1, n_classes + 1)), shares, Fraction(9), n))
-        family = known._family.of_even_sizes() if of_any else known._family
+        family = known._family.sized_by_shares(0.5) if of_any else known._family
         make = null_law._merges(n, family) if n_labels is None else null_law._label_grids(n, n_labels, family)
         return family, list(make)
 
