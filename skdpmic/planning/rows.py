@@ -67,12 +67,9 @@ class PlannedRelease(NamedTuple):
 
 def row_of(by, mechanism, **further):
     """A row with the cost of a release."""
+    epsilon, delta, *_ = by.cost
     rho = by.cost.in_zcdp
-    costs = {
-        "epsilon": by.cost.epsilon,
-        "delta": by.cost.delta,
-        "rho": rho if rho == math.inf else round_up(rho, Fraction),
-    }
+    costs = {"epsilon": epsilon, "delta": delta, "rho": rho if rho == math.inf else round_up(rho, Fraction)}
     of_scores = {"k": None, "found": math.nan, "epsilon_of_target": 0.0}
     return PlannedRelease(mechanism=mechanism.name, **costs, **of_scores | further)
 
