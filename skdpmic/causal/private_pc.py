@@ -476,7 +476,7 @@ def _warn_about_one_part(parts, names):
     if columns:
         warn(
             f"noise hides all but one part of {listed(columns, names)}, or there is only one, so no test can find "
-            "an edge of such a column. Use more records, a larger epsilon, fewer columns or coarser categories.",
+            "an edge of such a column. Use more records, a larger epsilon, fewer columns or coarser categories."
         )
 
 
@@ -599,7 +599,7 @@ def warn_about_declared_ties(columns, names):
     if columns:
         warn(
             f"the types of {listed(columns, names)} are integer or categorical, so values may repeat. "
-            f"{_ASSUMED} To avoid this warning for integers that hardly repeat, pass them as floats.",
+            f"{_ASSUMED} To avoid this warning for integers that hardly repeat, pass them as floats."
         )
 
 
@@ -609,5 +609,5 @@ def warn_about_released_ties(untied_fraction, noise_scale, names, *, but):
     if columns:
         warn(
             f"untied_fraction_ of {listed(columns, names)} is below {kendall.FEW_TIES:g}: values repeat. {_ASSUMED} "
-            "That is a separate release; the present one has been charged and is kept.",
+            "That is a separate release; the present one has been charged and is kept."
         )

@@ -277,7 +277,7 @@ def warn_about_delta(delta, n):
     if delta > 1 / n:
         warn(
             f"delta={float(delta):g} is above 1 / n = {1 / n:.2g} for n = {n:,} people or samples: this would allow "
-            "publishing all data of one of them, drawn at random. Choose a delta far below 1 / n.",
+            "publishing all data of one of them, drawn at random. Choose a delta far below 1 / n."
         )
 
 

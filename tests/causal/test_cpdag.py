@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.causal.graph_measures import cpdag_of
-from skdpmic.causal.pc import markov_blanket, with_colliders
+from skdpmic.causal.pc import markov_blanket
 from tests.causal.oracle import random_dag
 
 
@@ -17,10 +17,6 @@ def marks_of(n_columns, *edges):
     for edge in edges:
         marks[edge] = True
     return marks
-
-
-def line(i, j):
-    return (i, j), (j, i)
 
 
 def all_dags(n_columns):
@@ -59,14 +55,6 @@ def test_the_cpdag_has_exactly_the_arrows_common_to_the_equivalence_class(n_colu
 
 
 # --- Colliders and their consequences ---------------------------------------------------------------------------------
-
-
-def test_colliders_become_arrows_and_contradictory_ones_stay_lines():
-    chain = marks_of(4, *line(0, 1), *line(1, 2), *line(2, 3))
-    np.testing.assert_array_equal(with_colliders(chain, [(0, 1, 2)]), marks_of(4, (0, 1), (2, 1), *line(2, 3)))
-    both = with_colliders(chain, [(0, 1, 2), (1, 2, 3)])
-    np.testing.assert_array_equal(both, marks_of(4, (0, 1), *line(1, 2), (3, 2)))
-    np.testing.assert_array_equal(both, with_colliders(chain, [(1, 2, 3), (0, 1, 2)]))
 
 
 # --- Markov blankets --------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy import optimize
 
 from skdpmic.causal.table_tests import Interactions, TableLaws, fitted_to_margins, subsets
 
@@ -63,25 +62,6 @@ def test_negative_counts_are_raised_to_the_detection_limit_of_the_noise():
 
 
 # --- Beyond the tables ------------------------------------------------------------------------------------------------
-
-
-def of_largest_entropy(joint):
-    """The 2 x 2 x 2 distribution of largest entropy with the two-way margins of this one."""
-    sign = np.array([(-1) ** (i + j + k) for i, j, k in np.ndindex(2, 2, 2)]).reshape(2, 2, 2)
-    least, most = -joint[sign > 0].min(), joint[sign < 0].min()
-
-    def minus_entropy(t):
-        law = joint + t * sign
-        return float((law * np.log(np.maximum(law, 1e-300))).sum())
-
-    best = optimize.minimize_scalar(minus_entropy, bounds=(least, most), method="bounded", options={"xatol": 1e-12})
-    return joint + best.x * sign
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_the_distribution_of_three_columns_from_pairs_has_the_largest_entropy(seed):
-    joint = joint_law(seed, (2, 2, 2))
-    np.testing.assert_allclose(laws_of(joint, 2).of((0, 1, 2)), of_largest_entropy(joint), atol=1e-5)
 
 
 def test_fitting_keeps_the_odds_ratios_of_the_start():

@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 
 from skdpmic.causal import table_release as table_plan
-from skdpmic.causal.table_release import (
-    ASKED,
-    BLANKS,
-    COUNTS,
-    TABLES,
-    TablePlan,
-)
+from skdpmic.causal.table_release import ASKED, BLANKS, COUNTS, TABLES, TablePlan
 from skdpmic.privacy.composition import rho_for
 from skdpmic.release.path import counts_of_sets, tables_squared_sensitivity
 from tests.folding import each

@@ -52,11 +52,7 @@ def independent_given(strata, seed):
     return np.moveaxis(of_0[..., :, None] * of_1[..., None, :] * strata[..., None, None], (-2, -1), (0, 1))
 
 
-STRATA = {
-    (): np.ones(()),
-    (2,): np.array([0.1, 0.6, 0.3]),
-    (2, 3): np.array([[0.2, 0.3], [0.1, 0.2], [0.05, 0.15]]),
-}
+STRATA = {(): np.ones(()), (2,): np.array([0.1, 0.6, 0.3]), (2, 3): np.array([[0.2, 0.3], [0.1, 0.2], [0.05, 0.15]])}
 ERROR = 4 * (ALPHA * (1 - ALPHA) / 400) ** 0.5  # 4 standard errors of the share of 400 tables
 LEVELS = [(given, noise_scale) for given in STRATA for noise_scale in (0, 10, 40)]
 FAST = [((2,), 10)]

@@ -11,13 +11,7 @@ from scipy import special
 
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release import summary_cells as moves
-from skdpmic.release.summary_cells import (
-    GaussianCells,
-    MovesMechanism,
-    discrete_moves,
-    n_of_signs,
-    n_within,
-)
+from skdpmic.release.summary_cells import GaussianCells, MovesMechanism, discrete_moves, n_of_signs, n_within
 from tests.folding import each
 from tests.privacy.laws import p_value_of_law
 
