@@ -18,7 +18,7 @@ from skdpmic.budget.filters import Cost
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS, law_of_scale, scale_for_budget, to_grid
 from skdpmic.privacy.top_k import ChoicesInTurn, mechanism_of_names
-from skdpmic.statistics.chance import chance_added, chance_scores
+from skdpmic.statistics.chance import ChanceScores, chance_added
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 
 CHOSEN_SHARE = Fraction(1, 10)  # of the budget of scores, for single scores of those chosen: docs/theory/joint.md
@@ -43,6 +43,9 @@ class _Release:
     def prepared(self, measure):
         """The measure, which now knows whether a part of the budget is for the target."""
         return measure.spending_on_target() if self.spends_on_target else measure
+
+    def by_chance(self, measure, shape, kept):
+        """The chance scores of features that are compared by scores of a measure; None for tables."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,10 @@ class _ScoreRelease(_Release):
         """The noise."""
         return self.noise_for(measure.steps(shape))
 
+    def by_chance(self, measure, shape, kept):
+        """The chance scores of the features that are compared."""
+        return ChanceScores.of(measure, shape, np.delete(np.arange(shape.n_features), kept))
+
     def law(self, mechanism, measure, shape):
         """The distribution of the noise on each score, up to grid steps; None if there is none."""
         return mechanism.law
@@ -104,9 +111,9 @@ class NoisyScores(_ScoreRelease):
         """The noise on scores of sensitivity `steps`."""
         return self.noise.for_budget(self._budget, self.n_features, steps)
 
-    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
+    def draw(self, records, measure, mechanism, by_chance, n_jobs, random_bytes):
         """The published attributes; the measure knows the shares of the target."""
-        by_chance = chance_scores(measure, records.public.shape)
+        by_chance = by_chance.at(measure)
         scores, order = mechanism.release(records.scores(measure, n_jobs, random_bytes), random_bytes, by_chance)
         return {
             "scores_": scores,
@@ -149,7 +156,7 @@ class NoisyTables(_Release):
         n_cells = measure.n_parts * (measure.n_classes or measure.n_parts)
         return law_of_scale(stats.norm, mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples)
 
-    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
+    def draw(self, records, measure, mechanism, by_chance, n_jobs, random_bytes):
         """The published attributes."""
         shape = records.public.shape
         noisy_counts = mechanism.release(records.tables(measure, n_jobs), shape.n_samples, random_bytes)
@@ -192,11 +199,11 @@ class BestFeatures(_ScoreRelease):
         """The noise on scores of sensitivity `steps`."""
         return self.noise.for_budget(self._choice_budget, self.k, steps, self.n_candidates)
 
-    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
+    def draw(self, records, measure, mechanism, by_chance, n_jobs, random_bytes):
         """The published attributes."""
         shape = records.public.shape
         candidates = np.delete(np.arange(shape.n_features), records.public.kept)
-        by_chance = chance_scores(measure, shape, candidates)
+        by_chance = by_chance.at(measure)
         chosen, gaps = self._chosen(records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance)
         ranking, null_scores = np.zeros(shape.n_features, dtype=np.int64), np.zeros(shape.n_features)
         ranking[candidates], null_scores[candidates] = len(chosen) + 1, by_chance

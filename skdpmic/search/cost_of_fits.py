@@ -3,7 +3,9 @@
 import functools
 import inspect
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -33,11 +35,13 @@ from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.preprocessing.public_encoder import PublicEncoder
 from skdpmic.privacy.composition import epsilon_of, exact, rho_for
-from skdpmic.selection.selectors import DPMICScorer, dp_mic_classif, dp_mic_regression
+from skdpmic.privacy.top_k import MOST_CUBE_NOISE
+from skdpmic.selection.selectors import DPMICScorer, PrivateSelectKBest, dp_mic_classif, dp_mic_regression
 from skdpmic.two_party.randomized_response import RandomizedResponse
 
 UNIVARIATE = (SelectKBest, SelectPercentile, SelectFpr, SelectFdr, SelectFwe, GenericUnivariateSelect)
 COMPOSITES = (Pipeline, FeatureUnion, ColumnTransformer)  # of named steps, each fitted once
+_N_EPSILONS = 4097
 UNKNOWN = object()  # a number of columns, or their names, that depends on an earlier step
 
 
@@ -212,25 +216,48 @@ def candidate_with(estimator, parameters):
     return clone(estimator).set_params(**clone(parameters, safe=False))
 
 
-def for_a_subset(candidate, factor):
-    """The candidate for one of so many parts of all rows: with the noise of the refit, and without ledgers."""
+def for_a_subset(candidate, n_features, n_rows, n_samples):
+    """The candidate for this many of all rows: with no less private noise than in the refit, and without ledgers."""
     trial = clone(candidate)
-    for name, private, *_ in private_places(trial):
-        changed = _with_less_noise(private, factor)
-        trial = trial.set_params(**{name: changed}) if name else changed
+    for place in private_places(trial, n_features):
+        changed = _for_rows(place, n_rows, n_samples)
+        trial = trial.set_params(**{place.name: changed}) if place.name else changed
     return trial
 
 
-def _with_less_noise(private, factor):
-    """A step with noise smaller by this factor; with delta, of which noise depends on rho, the square grows."""
+def _for_rows(place, n_rows, n_samples):
+    """A step whose noise is smaller by the factor of the rows; with delta, rho grows by its square."""
+    private, factor = place.part, n_samples / n_rows
     given = arguments_of(private)
     epsilon, delta = float(given["epsilon"]), given.get("delta", 0.0)
-    is_of_rho = 0 < delta and epsilon < math.inf
-    more = epsilon_of(factor**2 * rho_for(epsilon, delta), delta) if is_of_rho else epsilon * factor
+    more = epsilon * factor
+    if 0 < delta and epsilon < math.inf:
+        more = epsilon_of(factor**2 * rho_for(epsilon, delta), delta)
+        if isinstance(private, PrivateSelectKBest):
+            more = _epsilon_of_names(place, n_rows, n_samples, more)
     changed = {"epsilon": more, "ledger": None}
     if isinstance(private, functools.partial):
         return functools.partial(private.func, *private.args, **(private.keywords | changed))
     return private.set_params(**changed)
+
+
+def _epsilon_of_names(place, n_rows, n_samples, most):
+    """An epsilon up to `most` at which names have no less noise than in the refit; the largest of many.
+
+    Names come from the mechanism with the least noise, which may be another one at a larger epsilon.
+    """
+    plan, factor = place.part._plan(), n_samples / n_rows
+    enough = MOST_CUBE_NOISE * factor * plan.epsilon  # for any number of columns: noise falls by at most the rest
+    if place.n_features is UNKNOWN:
+        return enough
+
+    def has_less_noise(epsilon):
+        pairs = ((replace(plan, epsilon=epsilon), n_rows), (plan, n_samples))
+        here, there = (each.release(place.n_features, n, plan.facts.n_classes) for each, n in pairs)
+        return here.epsilon_per_feature > factor * there.epsilon_per_feature
+
+    possible = np.linspace(enough, most, _N_EPSILONS).tolist()
+    return possible[max(bisect_left(possible, True, key=has_less_noise) - 1, 0)]
 
 
 # --- Costs ------------------------------------------------------------------------------------------------------------

@@ -172,7 +172,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
 
     In a subset, the private estimators inside `estimator` get their epsilon times the number of all rows over the
     number fitted on: their noise is then that of the refit. (Of Gaussian noise, it is rho that grows, by the square;
-    with "mic_r", and of names chosen with `delta`, the noise is up to a third less.) They get no ledger, because their
+    with "mic_r", the noise is up to a third less; of names chosen with `delta`, up to half as much more, or nine times
+    as much in a later step, whose columns are not known.) They get no ledger, because their
     releases never leave the subset, and the choice alone is published. What chance does to so few rows is not reduced:
     a step that needs hundreds of rows to find anything needs subsets of hundreds. A private function hidden in a lambda
     is not seen, and charges its ledger in every subset: use functools.partial. A candidate that fails in a subset gets
@@ -284,7 +285,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             subsets = assign_subsets(n_samples, n_subsets, self.test_size, random_bytes)
             trials = [(candidate, subset) for candidate in candidates for subset in subsets]
             seeds = [random_bytes(SEED_BYTES) for _ in trials]
-            scored = functools.partial(score_in_subset, X, y, n_samples, scorer)
+            scored = functools.partial(score_in_subset, X, y, n_features, n_samples, scorer)
             scores = self._scores(scored, trials, seeds).reshape(-1, n_subsets)
             return int(mechanism.release(mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
 
@@ -642,7 +643,7 @@ def mean_over_subsets(scores, bounds):
     return np.array([math.fsum(row) / len(row) for row in shares])
 
 
-def score_in_subset(X, y, n_samples, scorer, candidate, subset, seed):
+def score_in_subset(X, y, n_features, n_samples, scorer, candidate, subset, seed):
     """The score of a candidate in one subset; NaN if anything fails, whose message may hold data and is not read.
 
     It is a function of the rows of the subset and its own random numbers, in this process or another one. Threads run
@@ -651,7 +652,7 @@ def score_in_subset(X, y, n_samples, scorer, candidate, subset, seed):
     try:
         with generators_seeded(seed), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings could reveal data
-            trial = for_a_subset(candidate, n_samples / len(subset[0]))
+            trial = for_a_subset(candidate, n_features, len(subset[0]), n_samples)
             return cross_validate(trial, X, y, cv=[subset], scoring=scorer, error_score="raise")["test_score"][0]
     except Exception:
         return math.nan

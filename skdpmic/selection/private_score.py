@@ -153,12 +153,12 @@ def private_score(
     measure = release.measure(chosen, B, c, n, None)
     shape = Shape(n, records.domains, is_complete=True)
     measure.prepare(shape)
-    noise = release.mechanism(measure, shape)
+    noise, by_chance = release.mechanism(measure, shape), release.by_chance(measure, shape, ())
     public = {"n": n, "d": 1, "statistic": statistic, "release": release.publishes, "mechanism": noise.name}
     entry = entry_for("private_score", release.cost, random_state=random_state, **public)
 
     def draw(random_bytes):
-        (score,) = release.draw(records, measure, noise, None, random_bytes)["scores_"]
+        (score,) = release.draw(records, measure, noise, by_chance, None, random_bytes)["scores_"]
         return float(score)
 
     return run(entry, draw, ledger=ledger, random_state=random_state)

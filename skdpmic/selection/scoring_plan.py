@@ -18,6 +18,7 @@ from skdpmic.planning.chances import excess_of_noise, scores_of, share_found
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.kinds import BestFeatures, JointFeatures, release_of_scores
 from skdpmic.release.path import FitPlan, check_budget_and_run
+from skdpmic.statistics.chance import ChanceScores
 from skdpmic.statistics.measure import Statistic
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named
 from skdpmic.table.domains import Nominal
@@ -145,7 +146,8 @@ class ScoringPlan(FitPlan):
         measure.prepare(shape)
         mechanism = release.mechanism(measure, shape)
         entry = self.entry(release, mechanism, shape, self.statistic.name)
-        ready = ReadyToScore(entry, self, release, measure, shape, mechanism, release.law(mechanism, measure, shape))
+        law, by_chance = release.law(mechanism, measure, shape), release.by_chance(measure, shape, public.kept)
+        ready = ReadyToScore(entry, self, release, measure, shape, mechanism, law, by_chance)
         return replace(ready, has_warned=ready.warn_if_hidden(measure))
 
     def _check_knows_largest(self, n_classes):
@@ -234,6 +236,7 @@ class ReadyToScore:
     shape: Shape
     mechanism: Any
     law: Any  # a distribution of scipy.stats or CubeLaw, of the noise; None if there is none
+    by_chance: ChanceScores
     has_warned: bool = False  # about noise, by public numbers
 
     def draw(self, records, random_bytes):
@@ -244,7 +247,7 @@ class ReadyToScore:
         if release.spends_on_target:
             counts = sampled.target_counts(measure)
             measure = measure.release_target_shares(*counts, release.epsilon_of_target, random_bytes)
-        released = release.draw(sampled, measure, self.mechanism, plan.n_jobs, random_bytes)
+        released = release.draw(sampled, measure, self.mechanism, self.by_chance, plan.n_jobs, random_bytes)
         results = plan.results(public, released, self.entry) | {"epsilon_per_feature_": release.epsilon_per_feature}
         results |= {f"{name}_": getattr(measure, name) for name in ("B", "c") if hasattr(measure, name)}
         shares = getattr(measure, "target_shares", None)

@@ -7,6 +7,7 @@ all data sets, so the sensitivity does not change.
 
 import math
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,28 +20,47 @@ _LEVELS = (0.0, 0.05, 0.1, 0.2, 0.4)  # single scores of a feature at which the 
 _UNIT = (0.0, 1.0)
 
 
-def chance_scores(measure, shape, candidates=None):
-    """Mean scores of independent features of each domain; 0 if all are of one kind, so that they do not matter.
+class ChanceScores(NamedTuple):
+    """Mean scores of independent features, simulated before a release: nothing that is simulated fails after it.
 
     Parameters
     ----------
-    measure : Measure
-    shape : Shape
-    candidates : ndarray of shape (n_candidates,), default=None
-        Indices of the features; None for all.
-
-    Returns
-    -------
-    ndarray of shape (n_candidates,)
+    public : Measure
+        Without shares of the target that are still to be released.
+    n : int
+        Number of people.
+    kinds : list of length n_candidates
+    simulated : dict
+        Mean score of each kind, at the `shares` that are known; empty if there is one kind, so that scores do not
+        matter.
+    shares : tuple of float or None
     """
-    domains = shape.domains if candidates is None else [shape.domains[j] for j in candidates]
-    kind_of = {domain: _kind(domain) for domain in set(domains)}
-    if len(set(kind_of.values())) == 1 or measure.chance_rate is None:
-        return np.zeros(len(domains))
-    public, shares, n = measure.without_target_shares(), _simulated_shares(measure), int(shape.n_groups)
-    by_kind = {kind: chance_score(public, kind, n, shares) for kind in dict.fromkeys(kind_of.values())}
-    factor = measure.chance_factor * _rare_class_ratio(measure)
-    return factor * np.array([by_kind[kind_of[domain]] for domain in domains])
+
+    public: Any
+    n: int
+    kinds: list
+    simulated: dict
+    shares: tuple | None
+
+    @classmethod
+    def of(cls, measure, shape, candidates=None):
+        """Those of features of a table, of which the indices of some may be given."""
+        kinds = [_kind(shape.domains[j]) for j in (range(shape.n_features) if candidates is None else candidates)]
+        distinct = dict.fromkeys(kinds)
+        public, n, shares = measure.without_target_shares(), int(shape.n_groups), _simulated_shares(measure)
+        is_needed = len(distinct) > 1 and measure.chance_rate is not None
+        simulated = {kind: chance_score(public, kind, n, shares) for kind in distinct} if is_needed else {}
+        return cls(public, n, kinds, simulated, shares)
+
+    def at(self, measure):
+        """The score of each candidate, at the shares of the target that the measure knows: (n_candidates,)."""
+        if not self.simulated:
+            return np.zeros(len(self.kinds))
+        simulated, shares = self.simulated, _simulated_shares(measure)
+        if shares != self.shares:  # of three or four classes, which have been learnt
+            simulated = {kind: chance_score(self.public, kind, self.n, shares) for kind in simulated}
+        factor = measure.chance_factor * _rare_class_ratio(measure)
+        return factor * np.array([simulated[kind] for kind in self.kinds])
 
 
 def _rare_class_ratio(measure):

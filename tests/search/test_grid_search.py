@@ -44,7 +44,7 @@ from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import exact
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.search import grid_search as trials_module
-from skdpmic.search.cost_of_fits import as_estimator
+from skdpmic.search.cost_of_fits import UNKNOWN, as_estimator, for_a_subset
 from skdpmic.search.grid_search import MEAN_ERROR, assign_subsets, mean_over_subsets, mechanism_of_choice
 from tests.privacy.test_top_k import law
 from tests.tables import UNIT, refused
@@ -384,6 +384,25 @@ BUDGETS = [
     SelectKBest(partial(dp_mic_regression, epsilon=0.5, statistic="mtv_r", **UNIT), k=1),
     PrivateAdditiveRegressor(epsilon=0.5, delta=1e-6, **UNIT),
 ]
+
+
+def test_names_chosen_with_delta_are_tried_with_no_less_noise_and_at_most_half_as_much_more():
+    """At a larger epsilon, names may come from another mechanism, whose noise is at most 2/3 as large."""
+    draw, ratios = random.Random(0), []
+    for i in range(40):
+        k, among, factor = draw.choice([3, 10, 30]), draw.choice([31, 200]), draw.choice([4, 12.5, 70, 300])
+        step = PrivateSelectKBest(k, epsilon=10 ** draw.uniform(-2, 1), delta=10 ** draw.uniform(-9, -2), **UNIT)
+        step.set_params(criterion=draw.choice(["single", "single", "joint"]))
+        if i == 0:  # the cube has less noise at a larger epsilon
+            k, among, factor = 30, 31, 4
+            step.set_params(k=k, epsilon=0.026, delta=2e-7, criterion="single")
+        for width in (among, UNKNOWN):
+            trial = for_a_subset(step, width, 1000, factor * 1000)
+            now, tried = (each._plan().release(among, None, None).epsilon_per_feature for each in (step, trial))
+            ratios.append(factor * now / tried)
+    assert min(ratios) >= 1 - 1e-9
+    assert max(ratios[::2]) <= 1.51
+    assert max(ratios) <= 9
 
 
 def noise_of(estimator, n):

@@ -1,6 +1,8 @@
 """Numbers and labels are ranked fairly: what each kind scores by chance is subtracted, and nothing else changes."""
 
 import math
+from functools import partial
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -8,10 +10,12 @@ import pytest
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.privacy.mechanisms import LaplaceMechanism
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
-from skdpmic.statistics.chance import chance_scores
+from skdpmic.statistics import chance
+from skdpmic.statistics.chance import ChanceScores
 from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.table.records import Shape
 from tests.select_names import SelectNames
+from tests.tables import refused
 
 N, TABLES = 500, 60
 
@@ -74,7 +78,17 @@ def test_what_is_subtracted_depends_on_public_numbers_only():
     assert first == second
     measure = MicR("miller-madow").measure("auto", "auto", N, 1.0, 2)
     scales = [(0.0, 9.0), (0.0, 1.0)]
-    assert chance_scores(measure, Shape(N, scales)).tolist() == [0, 0]
+    assert ChanceScores.of(measure, Shape(N, scales)).at(measure).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("kind", [DPMICScorer, partial(PrivateSelectKBest, 2)], ids=["scores", "names"])
+@pytest.mark.parametrize("classes", [[0, 1], [0, 1, 2]])
+def test_what_chance_scores_is_simulated_before_the_charge(kind, classes, ledger, monkeypatch):
+    """The first simulation fails, and with it the fit: nothing is charged."""
+    monkeypatch.setattr(chance, "chance_score", Mock(side_effect=MemoryError))
+    given = public(epsilon=1.0, statistic="mtv_r", categories={j: [0, 1] for j in range(4, 8)}, classes=classes)
+    with refused(MemoryError, "", ledger):
+        kind(ledger=ledger, **given).fit(*independent(0, 2))
 
 
 def test_offsets_are_subtracted_in_whole_steps_of_the_noise():

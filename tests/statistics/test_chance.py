@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic.statistics.chance import chance_added, chance_score, chance_scores
+from skdpmic.statistics.chance import ChanceScores, chance_added, chance_score
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
@@ -136,7 +136,8 @@ def test_with_classes_of_known_shares_the_chance_score_is_what_independent_varia
         spending = statistic_named("mtv_r", None).measure("auto", "auto", n, 1.0, n_classes).spending_on_target()
         target, _ = independent(n, n_classes, scale, shares, np.random.default_rng(2))
         shape = Shape(n, [scale, Nominal(3) if scale == UNIT else UNIT])
-        by_chance = chance_scores(spending.with_shares_of(target), shape)[0]
+        known = spending.with_shares_of(target)
+        by_chance = ChanceScores.of(known, shape).at(known)[0]
         mean, error = mean_of_independent(spending, scale, n, 50, shares)
         assert abs(by_chance - mean) < error + 0.05 * mean
-        assert by_chance < factor * chance_scores(spending, shape)[0]
+        assert by_chance < factor * ChanceScores.of(spending, shape).at(spending)[0]
