@@ -14,11 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.arguments import check_whole, one_of
 from skdpmic._utils.errors import warn
-from skdpmic._utils.private_estimator import (
-    PrivateEstimator,
-    ResultsMixin,
-    check_published,
-)
+from skdpmic._utils.private_estimator import PrivateEstimator, ResultsMixin, check_published
 from skdpmic._utils.readable import column_names, is_dask_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.summaries import (
     INTERVAL,
@@ -31,16 +27,7 @@ from skdpmic._utils.summaries import (
     why_broken,
 )
 from skdpmic._utils.texts import counted, names_of, quoted
-from skdpmic._utils.typing import (
-    BesideTable,
-    Categories,
-    ColumnLike,
-    Floats,
-    RandomState,
-    Range,
-    Ranges,
-    TableLike,
-)
+from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Floats, RandomState, Range, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.counting.sketch import RangeGridSketch, are_equal, count_into
 from skdpmic.counting.streams import (
@@ -58,11 +45,7 @@ from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.path import run, store
-from skdpmic.selection.scoring_plan import (
-    MeasureParameters,
-    NullModel,
-    ScoringPlan,
-)
+from skdpmic.selection.scoring_plan import MeasureParameters, NullModel, ScoringPlan
 from skdpmic.statistics.grids import check_B, check_c
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.mtv.released_shares import shares_interval

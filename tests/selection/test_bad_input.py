@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from skdpmic import (
-    DPMICScorer,
-    DPMICSelector,
-    dp_mic_classif,
-)
+from skdpmic import DPMICScorer, DPMICSelector, dp_mic_classif
 from tests.folding import each
 
 SECRET = 0.8675309

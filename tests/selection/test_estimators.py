@@ -12,14 +12,7 @@ import pytest
 from joblib import parallel_config
 from sklearn.base import clone
 
-from skdpmic import (
-    BudgetLedger,
-    DPMICScorer,
-    DPMICSelector,
-    PrivacyLeakWarning,
-    PrivateSelectKBest,
-    private_score,
-)
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, PrivateSelectKBest, private_score
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer

@@ -15,13 +15,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import (
-    DPMICScorer,
-    DPMICSelector,
-    PrivateGridSearch,
-    PrivateSelectKBest,
-    search_cost,
-)
+from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest, search_cost
 from skdpmic.counting import RangeGridSketch, merge_all
 from skdpmic.privacy.composition import rho_for
 from skdpmic.release import path

@@ -8,16 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.base import clone
-from sklearn.feature_selection import (
-    SelectKBest,
-)
+from sklearn.feature_selection import SelectKBest
 
 from benchmarks import significance
-from skdpmic import (
-    BudgetLedger,
-    DPMICScorer,
-    DPMICSelector,
-)
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector
 from skdpmic.privacy.mechanisms import GRID, CubeLaw
 from tests.tables import UNIT
 

@@ -14,13 +14,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    KFold,
-    LeavePOut,
-    StratifiedGroupKFold,
-)
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeavePOut, StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 
 from skdpmic import (

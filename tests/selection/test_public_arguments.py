@@ -8,14 +8,7 @@ import pandas
 import pytest
 from sklearn.linear_model import Ridge
 
-from skdpmic import (
-    BudgetLedger,
-    DPMICScorer,
-    PrivateGridSearch,
-    mic_cross,
-    mic_pairs,
-    private_score,
-)
+from skdpmic import BudgetLedger, DPMICScorer, PrivateGridSearch, mic_cross, mic_pairs, private_score
 from skdpmic.counting import RangeGridSketch
 from tests.folding import each
 

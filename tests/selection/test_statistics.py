@@ -10,15 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import (
-    BudgetLedger,
-    DPMICScorer,
-    DPMICSelector,
-    PrivateGridSearch,
-    mic_r,
-    mtv_r,
-    search_cost,
-)
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, mic_r, mtv_r, search_cost
 from skdpmic.counting import RangeGridSketch
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.registry import STATISTICS, statistic_named

@@ -15,12 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from skdpmic import (
-    BudgetLedger,
-    DPMICScorer,
-    DPMICSelector,
-    PrivateSelectKBest,
-)
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.counting import RangeGridSketch, count_stream
 from skdpmic.table.values import WEIGHT_UNITS, read_weights
 from tests.folding import each
