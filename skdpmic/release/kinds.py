@@ -8,7 +8,6 @@ attributes of the estimator, all of them noisy.
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -32,25 +31,9 @@ def release_of_scores(mechanism, epsilon, delta, n_features, *, spends_on_target
     return NoisyScores(epsilon, delta, MECHANISMS[mechanism], n_features, spends_on_target=spends_on_target)
 
 
-class _Release:
-    """A release of a table with a target, on whose shares a part of the budget may be spent first."""
-
-    spends_on_target: Any = False
-    epsilon_of_target: Any = 0
-    epsilon_per_feature: Any  # per score or table
-    cost: Any  # the charge of the ledger
-
-    def prepared(self, measure):
-        """The measure, which now knows whether a part of the budget is for the target."""
-        return measure.spending_on_target() if self.spends_on_target else measure
-
-    def by_chance(self, measure, shape, kept):
-        """The chance scores of features that are compared by scores of a measure; None for tables."""
-
-
 @dataclass(frozen=True)
-class _ScoreRelease(_Release):
-    """A release from the scores of all features."""
+class _ScoreRelease:
+    """A release from the scores of all features, which may first spend a part of the budget on the target."""
 
     epsilon: float
     delta: float
@@ -77,19 +60,17 @@ class _ScoreRelease(_Release):
 
     def measure(self, statistic, B, c, n, n_classes):
         """The statistic over the grids for this budget per score."""
-        return self.prepared(statistic.measure(B, c, n, self.epsilon_per_feature, n_classes))
+        measure = statistic.measure(B, c, n, self.epsilon_per_feature, n_classes)
+        return measure.spending_on_target() if self.spends_on_target else measure
 
     def mechanism(self, measure, shape):
         """The noise."""
         return self.noise_for(measure.steps(shape))
 
-    def by_chance(self, measure, shape, kept):
-        """The chance scores of the features that are compared."""
-        return ChanceScores.of(measure, shape, np.delete(np.arange(shape.n_features), kept))
-
-    def law(self, mechanism, measure, shape):
-        """The distribution of the noise on each score, up to grid steps; None if there is none."""
-        return mechanism.law
+    def noise_and_chance(self, measure, shape, kept):
+        """The noise, its distribution on each score up to grid steps, or None, and the scores by chance."""
+        mechanism, candidates = self.mechanism(measure, shape), np.delete(np.arange(shape.n_features), kept)
+        return mechanism, mechanism.law, ChanceScores.of(measure, shape, candidates)
 
 
 @dataclass(frozen=True)
@@ -124,7 +105,7 @@ class NoisyScores(_ScoreRelease):
 
 
 @dataclass(frozen=True)
-class NoisyTables(_Release):
+class NoisyTables:
     """A table of noisy counts for each feature, and the scores computed from it."""
 
     epsilon: float
@@ -132,6 +113,7 @@ class NoisyTables(_Release):
 
     publishes = "tables"
     k = None
+    spends_on_target, epsilon_of_target = False, 0
 
     def __post_init__(self):
         """Split the budget: two counts of each table change, at epsilon / (2 n_features) each."""
@@ -146,15 +128,16 @@ class NoisyTables(_Release):
         """The noise."""
         return GeometricMechanism.for_budget(self.epsilon, self.n_features, shape.rows_per_group)
 
-    def law(self, mechanism, measure, shape):
-        """Approximately the noise on the share of records in two opposite quarters of a table minus the others.
+    def noise_and_chance(self, measure, shape, kept):
+        """The noise, approximately its distribution on each score, or None, and None: no score is set against chance.
 
-        This difference ranges from 0 to 1, the value for a score of 1.
+        The distribution is that of the share of records in two opposite quarters of a table minus the others. This
+        difference ranges from 0 to 1, the value for a score of 1.
         """
-        if mechanism.scale == 0:
-            return None
+        mechanism = self.mechanism(measure, shape)
         n_cells = measure.n_parts * (measure.n_classes or measure.n_parts)
-        return law_of_scale(stats.norm, mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples)
+        deviation = mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples
+        return mechanism, None if mechanism.scale == 0 else law_of_scale(stats.norm, deviation), None
 
     def draw(self, records, measure, mechanism, by_chance, n_jobs, random_bytes):
         """The published attributes."""
@@ -184,16 +167,21 @@ class BestFeatures(_ScoreRelease):
     publishes = "names"
     criterion = "single"
 
-    _of_choices = Fraction(1)  # share of the budget of scores
-    _squares = 1  # one draw for all k features
-
     def __post_init__(self):
-        """Choose the noise and split the budget; per feature, it is the sensitivity over the standard deviation."""
+        """Spend the budget of scores on one draw for all k features."""
+        self._choose(1, squares=1)
+
+    def _choose(self, of_choices, squares):
+        """Choose the noise, split the budget, of which this share is for choices, and return all of it.
+
+        The budget per feature is the sensitivity over the standard deviation.
+        """
         noise = mechanism_of_names(self.epsilon, self.delta, self.k, self.n_candidates)
-        budget = self._split(noise, self._squares)
-        choices = budget.part(self._of_choices)
+        budget = self._split(noise, squares)
+        choices = budget.part(of_choices)
         per_score = noise.epsilon_per_score(choices, self.k, self.n_candidates)
-        vars(self).update(noise=noise, _budget=budget, _choice_budget=choices, epsilon_per_feature=per_score)
+        vars(self).update(noise=noise, _choice_budget=choices, epsilon_per_feature=per_score)
+        return budget
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
@@ -235,22 +223,12 @@ class JointFeatures(BestFeatures):
 
     criterion = "joint"
 
-    @property
-    def _n_singles(self):
-        """The number of features whose single scores are needed."""
-        return self.n_kept + self.k - 1
-
-    _of_choices = 1 - CHOSEN_SHARE
-
-    @property
-    def _squares(self):
-        """Squared epsilons of independent draws."""
-        return (1 - CHOSEN_SHARE) ** 2 / self.k + CHOSEN_SHARE**2 / self._n_singles
-
-    @property
-    def _epsilon_of_single(self):
-        """The epsilon of each of these single scores."""
-        return self._budget.part(CHOSEN_SHARE).epsilon / self._n_singles
+    def __post_init__(self):
+        """Spend the budget on k choices, and on the single scores of all features compared with others."""
+        n_singles = self.n_kept + self.k - 1
+        squares = (1 - CHOSEN_SHARE) ** 2 / self.k + CHOSEN_SHARE**2 / n_singles
+        budget = self._choose(1 - CHOSEN_SHARE, squares)
+        vars(self).update(_epsilon_of_single=budget.part(CHOSEN_SHARE).epsilon / n_singles)
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`, single or joint."""

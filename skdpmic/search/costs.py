@@ -20,23 +20,7 @@ from skdpmic._utils.texts import quoted, wrapped
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.composition import check_epsilon, exact
-from skdpmic.search.cost_of_fits import (
-    UNKNOWN,
-    FitCost,
-    arguments_of,
-    candidate_with,
-    check_has_choice,
-    checked_earlier_steps,
-    checked_grid,
-    cost_of_choice,
-    cost_of_fit,
-    fit_arguments,
-    has_parameters,
-    is_private,
-    may_draw_estimators,
-    places_in,
-    total_cost,
-)
+from skdpmic.search import nested
 from skdpmic.search.grid_search import PrivateGridSearch
 
 _ON_FOLDS = "on folds assigned without looking at the records"
@@ -196,28 +180,28 @@ def search_cost(
     """
     if n_features is not None:
         check_whole(n_features, "n_features")
-    width = UNKNOWN if n_features is None else n_features
-    base, is_split, refit = estimator, cv is not None, FitCost()
+    width = nested.UNKNOWN if n_features is None else n_features
+    base, is_split, refit = estimator, cv is not None, nested.FitCost()
     grids: list[Mapping[str, Any]] = [{}]
     choice: tuple[str, ...] = ()
     if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
         _check_no_cv(cv, estimator)
         base, cv, is_split, grids = estimator.estimator, estimator.cv, True, _grids(estimator)
         costs = _costs(estimator, grids, width)
-        fits, refit = total_cost(costs), _largest(costs) if estimator.refit else FitCost()
+        fits, refit = nested.total_cost(costs), _cost_of_refit(estimator, costs)
     elif isinstance(estimator, PrivateGridSearch):
         base, grids, choice = estimator.estimator, _grids(estimator), (type(estimator).__name__,)
         fits = _cost_of_private_search(estimator, width)
     else:
         _check_can_be_fitted(estimator)
-        fits = cost_of_fit(estimator, width)
+        fits = nested.cost_of_fit(estimator, width)
     candidates = [candidate for candidate, _ in _alternatives(base, grids)]
     n_splits = n_trainings = 1
     if is_split:
         has_people = _have_people(candidates, grids)
         n_splits, n_trainings = count_splits(cv, base, n_samples, has_people)
         warn_about_splits_by_records(cv, base, has_people)
-    earlier, unpriced = checked_earlier_steps(candidates), unpriced_steps(candidates)
+    earlier, unpriced = nested.checked_earlier_steps(candidates), unpriced_steps(candidates)
     if unpriced or not fits.n_private:
         _warn_about_unseen(estimator, unpriced)
     return SearchCost(
@@ -230,7 +214,7 @@ def search_cost(
         priced=(*choice, *priced_steps(candidates)),
         not_priced=tuple(unpriced),
         earlier=tuple(earlier),
-        fit_arguments=tuple(dict.fromkeys(name for candidate in candidates for name in fit_arguments(candidate))),
+        fit_arguments=tuple(dict.fromkeys(itertools.chain.from_iterable(map(nested.fit_arguments, candidates)))),
     )
 
 
@@ -243,7 +227,7 @@ def _check_no_cv(cv, search):
 
 
 def _check_can_be_fitted(estimator):
-    if not hasattr(estimator, "fit") or not has_parameters(estimator):
+    if not hasattr(estimator, "fit") or not nested.has_parameters(estimator):
         raise TypeError(f"estimator must be an estimator or a search, got {type(estimator).__name__}.")
 
 
@@ -281,10 +265,15 @@ def _as_float(number, value=exact):
 def _cost_of_private_search(search, n_features):
     """The cost of the choice, and of the costliest refit."""
     check_epsilon(search.epsilon)
-    grid = checked_grid(search.param_grid)
+    grid = nested.checked_grid(search.param_grid)
     costs = _costs_of(search.estimator, grid, n_features)
-    check_has_choice(grid)
-    return total_cost([cost_of_choice(search.epsilon), _largest(costs) if search.refit else FitCost()])
+    nested.check_has_choice(grid)
+    return nested.total_cost([nested.cost_of_choice(search.epsilon), _cost_of_refit(search, costs)])
+
+
+def _cost_of_refit(search, costs):
+    """The largest cost among the candidates, because the choice is unknown; nothing without a refit."""
+    return _largest(costs) if search.refit else nested.FitCost()
 
 
 def _costs(search, grids, n_features):
@@ -300,13 +289,13 @@ def _costs(search, grids, n_features):
 
 
 def _largest(costs):
-    """The largest epsilon, delta, number and rho among the candidates, because the choice is unknown."""
-    return FitCost(*map(max, zip(*costs, strict=True)))
+    """The largest epsilon, delta, number and rho."""
+    return nested.FitCost(*map(max, zip(*costs, strict=True)))
 
 
 def _costs_of(estimator, grid, n_features):
     """The cost of each candidate, whose parameters are the entries of the grid."""
-    return [cost_of_fit(candidate_with(estimator, parameters), n_features) for parameters in grid]
+    return [nested.cost_of_fit(nested.candidate_with(estimator, parameters), n_features) for parameters in grid]
 
 
 def _alternatives(estimator, grids):
@@ -322,10 +311,12 @@ def _alternatives(estimator, grids):
     now = estimator.get_params()
     for grid in grids:
         lists = {name: values for name, values in grid.items() if not hasattr(values, "rvs")}
-        parts = {name: values for name, values in lists.items() if not all(map(_is_plain, [now.get(name), *values]))}
-        others = {name: values for name, values in grid.items() if name not in parts}
-        for parameters in ParameterGrid(parts):
-            yield candidate_with(estimator, parameters), others
+        estimators = {
+            name: values for name, values in lists.items() if not all(map(_is_plain, [now.get(name), *values]))
+        }
+        others = {name: values for name, values in grid.items() if name not in estimators}
+        for parameters in ParameterGrid(estimators):
+            yield nested.candidate_with(estimator, parameters), others
 
 
 def _worst_with(estimator, grid, n_features):
@@ -334,13 +325,13 @@ def _worst_with(estimator, grid, n_features):
     Parameters of other steps cost nothing, and may be drawn.
     """
     now, tried = estimator.get_params(), {}
-    private = {place.name for place in places_in(estimator) if is_private(place.part)}
+    private = {place.name for place in nested.private_places(estimator)}
     for name, values in grid.items():
         is_of_private = name.rpartition("__")[0] in private
         is_number = isinstance(now.get(name), numbers.Number)
         if not hasattr(values, "rvs"):
             tried |= {name: values} if is_of_private else {}
-        elif is_of_private or not _is_plain(now.get(name)) or (may_draw_estimators(values) and not is_number):
+        elif is_of_private or not _is_plain(now.get(name)) or (nested.may_draw_estimators(values) and not is_number):
             raise ValueError(
                 f"the cost has no known bound: {name} is drawn from a distribution. Pass a list of values."
             )
@@ -448,15 +439,15 @@ _PRIVATE = {"epsilon", "accountant"}
 
 def priced_steps(candidates):
     """The distinct names of this package's private estimators."""
-    places = [place for candidate in candidates for place in places_in(candidate) if is_private(place.part)]
+    places = [place for candidate in candidates for place in nested.private_places(candidate)]
     return tuple(dict.fromkeys(place.name or _kind(place.part) for place in places))
 
 
 def unpriced_steps(candidates):
     """Parts that look private and belong to another library: distinct descriptions by name."""
     found = {}
-    for name, part, *_ in itertools.chain.from_iterable(map(places_in, candidates)):
-        if not _PRIVATE.isdisjoint(arguments_of(part)):
+    for name, part, *_ in itertools.chain.from_iterable(map(nested.places_in, candidates)):
+        if not _PRIVATE.isdisjoint(nested.arguments_of(part)):
             library = _maker(part).__module__.partition(".")[0]
             if library not in ("sklearn", "skdpmic"):
                 found[name or _kind(part)] = f"{_kind(part)} of {library}"

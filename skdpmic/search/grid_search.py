@@ -40,26 +40,7 @@ from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.release.path import run, store
-from skdpmic.search.cost_of_fits import (
-    COMPOSITES,
-    UNIVARIATE,
-    UNKNOWN,
-    arguments_of,
-    as_estimator,
-    candidate_with,
-    check_has_choice,
-    check_refits_fit_in,
-    checked_earlier_steps,
-    checked_grid,
-    cost_of_fit,
-    earlier_steps,
-    for_a_subset,
-    has_parameters,
-    is_private,
-    places_in,
-    private_places,
-    steps_in_words,
-)
+from skdpmic.search import nested
 from skdpmic.table.domains import check_interval
 from skdpmic.table.tables import declared_by_name, open_table
 
@@ -259,27 +240,28 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             candidate contains an estimator that belongs neither to scikit-learn nor to this package.
         """
         self._check_parameters()
-        grid = checked_grid(self.param_grid)
+        grid = nested.checked_grid(self.param_grid)
         candidates = _candidates_with(self.estimator, grid)
-        scorer = functools.partial(score_as_number, check_scoring(self.estimator, self.scoring))
+        scorer = check_scoring(self.estimator, self.scoring)
         if y is None and get_tags(self).target_tags.required:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X, y = _checked_table(X, y, candidates)
         n_samples, (n_features, names) = X.shape[0] if hasattr(X, "shape") else len(X), _columns_of(X)
-        private = [place for candidate in candidates for place in private_places(candidate, n_features, names)]
+        private = [place for candidate in candidates for place in nested.private_places(candidate, n_features, names)]
         n_subsets = checked_n_subsets(self.n_subsets, n_samples, type(self).__name__, bool(private))
         self._check_private(private, X, n_samples, n_subsets)
-        costs = [cost_of_fit(candidate, n_features) for candidate in candidates]
+        costs = [nested.cost_of_fit(candidate, n_features) for candidate in candidates]
         if self.refit:  # fits in the subsets are part of the choice, whatever they do to rows
-            checked_earlier_steps(candidates)
-        check_has_choice(grid)
+            nested.checked_earlier_steps(candidates)
+        nested.check_has_choice(grid)
         _warn_about_unknown(candidates)
         mechanism = mechanism_of_choice(self.epsilon, n_subsets)
         public = {"n": n_samples, "release": "choice", "mechanism": mechanism.name}
         cost = Cost(float(self.epsilon))
         entry = entry_for(type(self).__name__, cost, random_state=self.random_state, **public)
         if self.refit:
-            check_refits_fit_in(self.ledger, entry, [private_places(each, n_features) for each in candidates])
+            private_of_each = [nested.private_places(each, n_features) for each in candidates]
+            nested.check_refits_fit_in(self.ledger, entry, private_of_each)
 
         def draw(random_bytes):
             subsets = assign_subsets(n_samples, n_subsets, self.test_size, random_bytes)
@@ -342,7 +324,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         declared = declared_by_name(X)
         for place in private:
             _check_private_step(place, sizes, declared)
-        if self.ledger is None and any(arguments_of(place.part).get("ledger") is not None for place in private):
+        if self.ledger is None and any(nested.arguments_of(place.part).get("ledger") is not None for place in private):
             warn(
                 f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is not recorded, while the "
                 f"private estimators inside have a ledger: pass it as {type(self).__name__}(..., ledger=...), too.",
@@ -350,16 +332,16 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
 
     def _refitted(self, X, y, cost):
         """What is stored of the best candidate, fitted to all rows, and of its cost and that of the choice."""
-        best = candidate_with(self.estimator, self.best_params_).fit(X, y)
+        best = nested.candidate_with(self.estimator, self.best_params_).fit(X, y)
         spent = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
-        names = [as_estimator(place.part)._plan().broken_by for place in private_places(best)]
+        names = [nested.as_estimator(place.part)._plan().broken_by for place in nested.private_places(best)]
         broken_by = ", ".join(dict.fromkeys(filter(None, [self._entry.broken_by, *names])))
         seen = {name: getattr(best, name) for name in ("n_features_in_", "feature_names_in_") if hasattr(best, name)}
         return seen | {
             "best_estimator_": best,
             "privacy_spent_": spent,
             "_entry": self._entry._replace(epsilon=spent[0], delta=spent[1], broken_by=broken_by),
-            "_earlier": earlier_steps([best]),
+            "_earlier": nested.earlier_steps([best]),
         }
 
     predict = delegated("predict")
@@ -402,7 +384,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             ("Subsets", f"{self.n_subsets_:,}"),
         ]
         if self._earlier:
-            facts.append((NOT_COVERED, f"the refit: {steps_in_words(self._earlier)} before a private step"))
+            facts.append((NOT_COVERED, f"the refit: {nested.steps_in_words(self._earlier)} before a private step"))
         return Summary(facts, why_broken(self._entry), entries=(self._entry,))
 
     def __sklearn_is_fitted__(self):
@@ -429,20 +411,20 @@ def _candidates_with(estimator, grid):
     Invalid parameters of scikit-learn estimators are found here: scikit-learn checks parameters before the data, so
     each estimator is fitted to a table without rows. The fit stops there: it computes nothing and sees no data.
     """
-    candidates = [candidate_with(estimator, parameters) for parameters in grid]
+    candidates = [nested.candidate_with(estimator, parameters) for parameters in grid]
     for candidate in candidates:
-        for _, step, *_ in places_in(candidate):
+        for _, step, *_ in nested.places_in(candidate):
             _check_parameters_of(step)
     return candidates
 
 
 def _check_parameters_of(step):
     """Raise if a parameter of a scikit-learn estimator itself is invalid; its inner steps are checked by themselves."""
-    if isinstance(step, COMPOSITES):
+    if isinstance(step, nested.COMPOSITES):
         return
-    if isinstance(step, UNIVARIATE):
+    if isinstance(step, nested.UNIVARIATE):
         step = clone(step).set_params(score_func=f_classif)  # never called, because there are no rows
-    inside = [place.part for place in places_in(step) if has_parameters(place.part)]
+    inside = [place.part for place in nested.places_in(step) if nested.has_parameters(place.part)]
     if not inside or not all(type(part).__module__.startswith("sklearn.") for part in inside):
         return
     message = ""
@@ -459,7 +441,9 @@ def _check_parameters_of(step):
 
 def _warn_about_unknown(candidates):
     """Warn about estimators whose fits in one subset might affect those in another."""
-    classes = {type(part) for candidate in candidates for _, part, *_ in places_in(candidate) if hasattr(part, "fit")}
+    classes = {
+        type(part) for candidate in candidates for _, part, *_ in nested.places_in(candidate) if hasattr(part, "fit")
+    }
     unknown = sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN)
     if unknown:
         warn(
@@ -504,9 +488,9 @@ def _refuse_unreadable_for(candidates, X, y):
     """
     seen = set()
     for step in map(_first_step, candidates):
-        private = step.score_func if isinstance(step, UNIVARIATE) else step
-        if is_private(private):
-            plan = as_estimator(private)._plan()
+        private = step.score_func if isinstance(step, nested.UNIVARIATE) else step
+        if nested.is_private(private):
+            plan = nested.as_estimator(private)._plan()
             described = repr([plan.reader, plan.facts])
             if described not in seen:
                 seen.add(described)
@@ -540,9 +524,9 @@ def _columns_of(X):
     """The number of columns of a table, or UNKNOWN; and their labels, None if they have none, or UNKNOWN."""
     names = column_names(X) or None
     if names is None and hasattr(X, "__dataframe__") and not hasattr(X, "iloc"):
-        names = UNKNOWN  # scikit-learn determines the kind of dataframe
+        names = nested.UNKNOWN  # scikit-learn determines the kind of dataframe
     shape = getattr(X, "shape", None) or np.shape(X[:1])
-    return (shape[1] if len(shape) == 2 else UNKNOWN), names
+    return (shape[1] if len(shape) == 2 else nested.UNKNOWN), names
 
 
 _NO_LIMITS = {  # parameters of private steps
@@ -553,22 +537,24 @@ _NO_LIMITS = {  # parameters of private steps
 
 def _check_private_step(place, numbers_of_samples, declared):
     """Raise the errors of a private step on tables of these sizes and columns, whatever their values are."""
-    estimator, n_features, names = as_estimator(place.part), place.n_features, place.names
+    estimator, n_features, names = nested.as_estimator(place.part), place.n_features, place.names
     for limit, why in _NO_LIMITS.items():
         if (given := getattr(estimator, limit, None)) is not None:
             raise ValueError(f"{limit} must be None inside PrivateGridSearch, got {quoted(given)}: {why}.")
     plan = estimator._plan()
     facts = plan.facts
-    if names not in (None, UNKNOWN):
+    if names not in (None, nested.UNKNOWN):
         check_meaning(names)
         names = names if are_text(names) else None
-    if n_features is UNKNOWN or (names is UNKNOWN and (isinstance(facts.bounds, dict) or facts.categories is not None)):
+    if n_features is nested.UNKNOWN or (
+        names is nested.UNKNOWN and (isinstance(facts.bounds, dict) or facts.categories is not None)
+    ):
         _check_entries(facts)
     else:
-        names = None if names is UNKNOWN else names
+        names = None if names is nested.UNKNOWN else names
         facts.check_target()
         facts.describe(n_features, names, {j: declared[name] for j, name in enumerate(names or []) if name in declared})
-    n_features = plan.fewest_features if n_features is UNKNOWN else n_features
+    n_features = plan.fewest_features if n_features is nested.UNKNOWN else n_features
     for n_samples in numbers_of_samples:
         plan.check_has_choice(n_features)
         plan.measure(n_samples, n_features, facts.n_classes)
@@ -652,15 +638,10 @@ def score_in_subset(X, y, n_features, n_samples, scorer, candidate, subset, seed
     try:
         with generators_seeded(seed), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings could reveal data
-            trial = for_a_subset(candidate, n_features, len(subset[0]), n_samples)
-            return cross_validate(trial, X, y, cv=[subset], scoring=scorer, error_score="raise")["test_score"][0]
+            trial = nested.for_a_subset(candidate, n_features, len(subset[0]), n_samples)
+            return float(cross_validate(trial, X, y, cv=[subset], scoring=scorer, error_score="raise")["test_score"][0])
     except Exception:
         return math.nan
-
-
-def score_as_number(scorer, *arguments):
-    """The score, as a number: an error if it is none."""
-    return float(scorer(*arguments))
 
 
 _GENERATORS_LOCK = threading.RLock()

@@ -153,7 +153,7 @@ def private_score(
     measure = release.measure(chosen, B, c, n, None)
     shape = Shape(n, records.domains, is_complete=True)
     measure.prepare(shape)
-    noise, by_chance = release.mechanism(measure, shape), release.by_chance(measure, shape, ())
+    noise, _, by_chance = release.noise_and_chance(measure, shape, ())
     public = {"n": n, "d": 1, "statistic": statistic, "release": release.publishes, "mechanism": noise.name}
     entry = entry_for("private_score", release.cost, random_state=random_state, **public)
 

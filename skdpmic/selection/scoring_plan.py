@@ -140,13 +140,13 @@ class ScoringPlan(FitPlan):
         if public.measure is None:
             measure = self.measure_of(release, shape.n_groups, n_classes)
         else:  # that of counts
-            measure = self.with_shares(release.prepared(public.measure))
+            counted = public.measure.spending_on_target() if release.spends_on_target else public.measure
+            measure = self.with_shares(counted)
         self.warn_about_table(public)
         self._check_k(shape.n_features)
         measure.prepare(shape)
-        mechanism = release.mechanism(measure, shape)
+        mechanism, law, by_chance = release.noise_and_chance(measure, shape, public.kept)
         entry = self.entry(release, mechanism, shape, self.statistic.name)
-        law, by_chance = release.law(mechanism, measure, shape), release.by_chance(measure, shape, public.kept)
         ready = ReadyToScore(entry, self, release, measure, shape, mechanism, law, by_chance)
         return replace(ready, has_warned=ready.warn_if_hidden(measure))
 

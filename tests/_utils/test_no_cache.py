@@ -24,7 +24,7 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic._utils.private_estimator import never_cached
-from skdpmic.search.cost_of_fits import cost_of_fit, is_private
+from skdpmic.search.nested import cost_of_fit, is_private
 from tests.folding import each
 from tests.public import NAMES
 from tests.select_names import SelectNames

@@ -44,8 +44,8 @@ from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import exact
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.search import grid_search as trials_module
-from skdpmic.search.cost_of_fits import UNKNOWN, as_estimator, for_a_subset
 from skdpmic.search.grid_search import MEAN_ERROR, assign_subsets, mean_over_subsets, mechanism_of_choice
+from skdpmic.search.nested import UNKNOWN, as_estimator, for_a_subset
 from tests.privacy.test_top_k import law
 from tests.tables import UNIT, refused
 
