@@ -84,9 +84,6 @@ class BasicFilter:
         self.epsilon = exact(epsilon)
         self.delta = exact(delta)
 
-    def check(self, cost):
-        """Accept every cost: all can be summed."""
-
     def accepts(self, costs):
         """Whether the total of `costs` is within the limit."""
         epsilon, delta = _sum(costs)
@@ -115,14 +112,6 @@ class ZCDPFilter:
     def __init__(self, epsilon, delta):
         self.epsilon, self.delta = epsilon, delta
         self.rho, self._pure = Fraction(rho_for(epsilon, delta)), BasicFilter(epsilon, 0.0)
-
-    def check(self, cost):
-        """Raise unless a rho is known for `cost`."""
-        if cost.delta > 0 and cost.rho is None:
-            raise ValueError(
-                "rho must be given for a cost with delta > 0 in a ledger with composition='zcdp', got None. Pass the "
-                "rho of its zCDP guarantee, or keep such costs in a ledger with composition='basic'."
-            )
 
     def accepts(self, costs):
         """Whether the total of `costs` is within the limit."""

@@ -14,16 +14,7 @@ from skdpmic._utils.private_estimator import dataframe
 from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import FILTERS, Cost
 from skdpmic.budget.ledger_database import DatabaseStorage, is_url
-from skdpmic.budget.ledger_entry import (
-    PERSON,
-    PLURAL,
-    RECORD,
-    LedgerEntry,
-    checked_entry,
-    count_or_none,
-    number_of,
-    text_of,
-)
+from skdpmic.budget.ledger_entry import PLURAL, LedgerEntry, checked_entry, count_or_none, number_of, text_of
 from skdpmic.budget.ledger_file import FileStorage
 from skdpmic.privacy.composition import check_delta, check_epsilon
 
@@ -46,12 +37,12 @@ class Limits(NamedTuple):
     def unit_of(self, entries: Sequence[LedgerEntry]) -> str | None:
         """The unit of the total of these entries; None if nothing has decided it."""
         if self.max_rows_per_person is not None:
-            return PERSON
+            return "person"
         return entries[0].unit if entries else None
 
     def cost(self, entry: LedgerEntry) -> Cost:
         """The cost of an entry for one unit of the total."""
-        rows = self.max_rows_per_person if entry.unit == RECORD else None
+        rows = self.max_rows_per_person if entry.unit == "record" else None
         return Cost(entry.epsilon, entry.delta, entry.rho, rows=rows or 1)
 
     def spent(self, entries: Sequence[LedgerEntry]) -> tuple[float, float]:
@@ -90,7 +81,7 @@ class Limits(NamedTuple):
             return
         remedy = (
             "Pass groups and max_rows_per_group to the fit (or unit='person', if a cost covers all records of a person)"
-            if entry.unit == RECORD
+            if entry.unit == "record"
             else "Leave out groups, if nobody has several records"
         )
         raise BudgetError(
@@ -123,9 +114,6 @@ def checked_limits(epsilon: Any, delta: Any, composition: Any, max_rows_per_pers
 
 def _with_counts(counts):
     return [cost._replace(count=count) for cost, count in counts.items()]
-
-
-_COLUMNS = ("when", *LedgerEntry._fields[:-1])  # of a table of entries
 
 
 class BudgetLedger:
@@ -322,7 +310,11 @@ class BudgetLedger:
         """
         entry = checked_entry(entry._replace(purpose=self.purpose, when=""))
         limits = self.limits
-        limits.filter.check(entry)
+        if limits.composition == "zcdp" and entry.delta > 0 and entry.rho is None:
+            raise ValueError(
+                "rho must be given for a cost with delta > 0 in a ledger with composition='zcdp', got None. Pass the "
+                "rho of its zCDP guarantee, or keep such costs in a ledger with composition='basic'."
+            )
 
         def pay(book):
             limits.check(entry, book.entries, self.path)
@@ -463,10 +455,8 @@ class BudgetLedger:
 
         """
         entries, spent = self.history()
-        rows = [
-            (*(getattr(entry, name) for name in _COLUMNS), *total) for entry, total in zip(entries, spent, strict=True)
-        ]
-        return dataframe(rows, [*_COLUMNS, "spent_epsilon", "spent_delta"])
+        rows = [(entry.when, *entry[:-1], *total) for entry, total in zip(entries, spent, strict=True)]
+        return dataframe(rows, ["when", *LedgerEntry._fields[:-1], "spent_epsilon", "spent_delta"])
 
     def __sklearn_clone__(self):
         return self

@@ -15,7 +15,7 @@ import struct
 import time
 
 from skdpmic.budget.ledger_entry import LedgerEntry, columns_in_sql
-from skdpmic.budget.ledger_file import check_format, checked_chain, damaged, digest_of, new_identity
+from skdpmic.budget.ledger_file import check_format, checked_chain, damaged, digest_of
 
 _WAIT = 60  # seconds for others to finish writing, and for a server to return after a lost answer
 _N_TRIES = 30  # of a transaction refused because of concurrent ones
@@ -67,12 +67,29 @@ class DatabaseStorage:
 
     def exists(self):
         """Whether there is a ledger, or the remains of one."""
-        return self._in_own_words(self._exists)
+
+        def has_head():
+            from sqlalchemy import inspect
+
+            with self.engine.connect() as connection:
+                return inspect(connection).has_table("head", _SCHEMA)
+
+        return self._in_own_words(has_head)
 
     def create(self, limits):
         """Create the tables in one transaction, unless another process has created them in the meantime."""
+
+        def create_tables():
+            identity = secrets.token_bytes(32)  # no two ledgers have a digest in common
+            digest = _digest_of_limits(identity, limits)
+            with self.engine.begin() as connection:
+                for statement in (f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}", *_TABLES):
+                    connection.exec_driver_sql(statement)
+                _insert(connection, "limits", (1, *limits, digest))
+                _insert(connection, "head", (1, _VERSION, identity, digest))
+
         try:
-            self._in_own_words(lambda: self._create(limits))
+            self._in_own_words(create_tables)
         except (OSError, ValueError):
             if not self.exists():
                 raise
@@ -163,22 +180,6 @@ class DatabaseStorage:
                 "by pip install 'skdpmic[team]'."
             )
         raise problem  # here, so that it does not chain the error of SQLAlchemy
-
-    def _exists(self):
-        from sqlalchemy import inspect
-
-        with self.engine.connect() as connection:
-            return inspect(connection).has_table("head", _SCHEMA)
-
-    def _create(self, limits):
-        """Create the tables, with the first limits."""
-        identity = new_identity()
-        digest = _digest_of_limits(identity, limits)
-        with self.engine.begin() as connection:
-            for statement in (f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}", *_TABLES):
-                connection.exec_driver_sql(statement)
-            _insert(connection, "limits", (1, *limits, digest))
-            _insert(connection, "head", (1, _VERSION, identity, digest))
 
 
 def sqlstate(error):

@@ -1,6 +1,6 @@
 """One charge of a ledger, in the unit protected: checked first, so that every storage returns it as it was given."""
 
-import math
+import contextlib
 import numbers
 from typing import Any, NamedTuple, get_args, get_type_hints
 
@@ -150,13 +150,9 @@ def text_of(value: Any, name: str) -> str:
 
 def number_of(value: Any, name: str) -> float:
     """`value` as the float that equals it."""
-    if not isinstance(value, bool) and isinstance(value, numbers.Real):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.nan
-        if number == value:
-            return number + 0.0  # 0 for -0, which not all databases store
+    with contextlib.suppress(OverflowError):  # of a large int
+        if isinstance(value, numbers.Real) and not isinstance(value, bool) and float(value) == value:
+            return float(value) + 0.0  # 0 for -0, which not all databases store
     raise ValueError(f"{name} must be a number that is exactly a float, got {quoted(value)}.")
 
 

@@ -74,7 +74,7 @@ class FileStorage:
         With `writes`, no other transaction writes from before the contents are read until the new entry is on disk;
         errors roll back. `work` may be called again if a database requires it.
         """
-        _check_log(self.path, is_used=os.path.exists(_log(self.path)))  # before SQLite copies it into the file
+        _check_log(self.path, is_used=os.path.exists(f"{self.path}-wal"))  # before SQLite copies it into the file
         with _inside_sqlite, _errors_about(self.path), contextlib.closing(_connect(self.path)) as connection:
             connection.execute(f"BEGIN {'IMMEDIATE' if writes else 'DEFERRED'}")
             result = work(LedgerFile(self.path, connection))
@@ -117,12 +117,11 @@ class LedgerFile:
         self._connection.execute("UPDATE head SET path = ?, digest = ?", (path, digest_of(self.digests[-1], path)))
 
     def _check_kind(self):
-        (application_id,) = self._connection.execute("PRAGMA application_id").fetchone()
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        if application_id != _APPLICATION_ID:
+        names = "application_id", "user_version", "journal_mode"
+        kind, version, mode = (self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+        if kind != _APPLICATION_ID:
             raise ValueError(f"{self._path!r} is not a privacy ledger.")
         check_format(self._path, version, _VERSION)
-        (mode,) = self._connection.execute("PRAGMA journal_mode").fetchone()
         _check_log(self._path, is_used=mode == "wal")
 
     def _check_names(self):
@@ -140,12 +139,12 @@ class LedgerFile:
         if not isinstance(last_path, bytes):
             raise damaged(self._path, "its head was changed")
         last_path = os.fsdecode(last_path)
-        journal = _journal(last_path)
+        journal = f"{last_path}-journal"
         if os.path.exists(journal) and not _is_same_name(last_path, self._path):
             raise OSError(
                 f"the ledger {self._path!r} was last written as {last_path!r}, and {journal!r} still exists: an "
                 f"incomplete write may have to be undone. Open {last_path!r} first, which removes it; if it was moved, "
-                f"move it back, or move that file to {_journal(self._path)!r}."
+                f"move it back, or move that file to {self._path + '-journal'!r}."
             )
 
     def _check_pages(self):
@@ -170,7 +169,7 @@ class LedgerFile:
 
 def _check_place(path):
     """Refuse a new file in a missing folder, or next to a journal that would write an old ledger into it."""
-    folder, journal = os.path.dirname(path), _journal(path)
+    folder, journal = os.path.dirname(path), f"{path}-journal"
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"the ledger {path!r} cannot be created: there is no folder {folder!r}.")
     if os.path.exists(journal) and not os.path.exists(path):  # in this order: another process may be creating it
@@ -184,7 +183,7 @@ def _check_log(path, is_used):
     """Refuse a write-ahead log: it may belong to another ledger, and its charges are lost if only the file is moved."""
     if is_used:
         raise OSError(
-            f"the ledger {path!r} cannot be used with a write-ahead log, {_log(path)!r}, because charges could be "
+            f"the ledger {path!r} cannot be used with a write-ahead log, {path + '-wal'!r}, because charges could be "
             "lost. If another program switched it on, close that program, and run PRAGMA journal_mode = DELETE; if "
             "this log belongs to an earlier ledger of the same name, delete it."
         )
@@ -197,7 +196,7 @@ def _write_new(draft, path, limits):
         for table in _TABLES:
             connection.execute(table)
         connection.execute("INSERT INTO limits VALUES (?, ?, ?, ?, '')", limits)
-        identity, name = new_identity(), os.fsencode(path)
+        identity, name = secrets.token_bytes(32), os.fsencode(path)  # no two ledgers have a digest in common
         digest = digest_of(_seal(connection, "limits", identity), name)
         connection.execute("INSERT INTO head VALUES (?, ?, ?)", (identity, name, digest))
         connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
@@ -226,11 +225,6 @@ def _seal(connection, table, previous):
     digest = digest_of(previous, row[:-1])
     connection.execute(f"UPDATE {table} SET digest = ? WHERE rowid = last_insert_rowid()", (digest,))
     return digest
-
-
-def new_identity():
-    """Random bytes from which the digests of a new ledger begin: no two ledgers have one in common."""
-    return secrets.token_bytes(32)
 
 
 def check_format(path, version, known):
@@ -263,16 +257,6 @@ def checked_chain(path, first, rows):
     return digests
 
 
-def _journal(path):
-    """The path of SQLite's rollback journal of this file."""
-    return f"{path}-journal"
-
-
-def _log(path):
-    """The path of SQLite's write-ahead log of this file."""
-    return f"{path}-wal"
-
-
 def _is_same_name(path, other):
     """Whether two paths name the same file, perhaps through different mounts of its folder."""
     folder, other_folder = os.path.dirname(path), os.path.dirname(other)
@@ -285,13 +269,11 @@ def _errors_about(path):
     try:
         yield
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _NOT_A_LEDGER:
+        code, folder = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF, os.path.dirname(path)
+        if code in _NOT_A_LEDGER:
             raise damaged(path, error) from None
-        needs = ""
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NO_ACCESS:
-            folder = os.path.dirname(path)
-            needs = f" The file must exist, and both the file and its folder {folder!r} must be writable."
-        raise OSError(f"the ledger {path!r} cannot be used: {error}.{needs}") from None
+        needs = f" The file must exist, and both the file and its folder {folder!r} must be writable."
+        raise OSError(f"the ledger {path!r} cannot be used: {error}.{needs if code in _NO_ACCESS else ''}") from None
 
 
 @contextlib.contextmanager
