@@ -187,7 +187,7 @@ MEETING_RAW = {
     "skdpmic.counting.streams": {"collect"},  # by Polars, with the types of the query
     "skdpmic.models.evaluation": {"tocsr"},
     "skdpmic.search.costs": {"unique"},  # the numbers of rows
-    "skdpmic.table.tables": {"DataFrame", "collect", "table", "to_numpy", "tocsc"},  # by the schema, or of one type
+    "skdpmic.table.tables": {"collect", "table", "to_numpy", "tocsc"},  # by the schema, or of one type
     "skdpmic.table.normal_form": {"isnat"},
 }
 OF_NUMBERS = {"datasets", "plotting", "privacy", "statistics"}  # rooms that get no table of a user

@@ -139,7 +139,7 @@ MESSAGES = {  # what is called, and what its error says
     "budget": (charged_twice, ["(0.75, 0.0) of (1.0, 0.0) is spent", "(0.25, 0.0) remains"]),
     "scalar of numpy": (lambda _: fitted(epsilon=np.float64(-1)), ["epsilon must be a number > 0", "got -1.0"]),
     "infinity": (lambda _: fitted(X.assign(age=np.inf)), ["'age'", "X.replace([np.inf, -np.inf], np.nan)"]),
-    "labels": (lambda _: PrivateCorrelation(epsilon=1).fit(X), ["takes no labels", "X = X.drop(columns=['sex'])"]),
+    "labels": (lambda _: PrivateCorrelation(epsilon=1).fit(X), ["Convert them to", "X = X.drop(columns=['sex'])"]),
     "classes of a model": (lambda _: evaluated(Y + 1), ["in model.classes_, [0, 1]"]),
     "missing class of a model": (lambda _: evaluated(np.where(Y, np.nan, 0)), ["complete: keep only rows"]),
     "numbered labels": (voted, ["classes and y", "VotingClassifier and other wrappers number labels"]),

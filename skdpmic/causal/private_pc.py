@@ -223,7 +223,7 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         plan = self._plan()
         X = in_memory(X)
         records = plan.read(X, None, groups)
-        kind, names = _kind_of(records.domains), records.public.names
+        kind, names = _kind_of(records.public.shape.domains), records.public.names
         declared = declared_to_repeat(X) if kind == NUMERIC else []
         warn_about_declared_ties(declared, names)
         of_columns = {"kind_": kind, "_names": row_of_zeros(as_frame(X)) if is_frame(X) else None, "_tests": None}

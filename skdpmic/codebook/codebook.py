@@ -22,8 +22,8 @@ from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, IDENTIFIER, KIND
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
 from skdpmic.table.facts import labels_of
 from skdpmic.table.normal_form import open_column
-from skdpmic.table.people import check_max_rows, labels_of_column
 from skdpmic.table.tables import as_frame, columns_at, is_frame
+from skdpmic.table.values import check_max_rows, labels_of_column
 
 _MOST_PATTERNS = 1000  # each is compared with all names of a table
 UNITS_OF_TIME = ("weeks", "days", "hours", "minutes", "seconds")  # units of durations in files, which have no such type

@@ -18,8 +18,8 @@ from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import counted, quoted
 from skdpmic._utils.user_files import check_regular
 from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION
-from skdpmic.table.people import read_people
 from skdpmic.table.records import FEWEST
+from skdpmic.table.values import read_people
 
 
 def open_data(arguments):

@@ -20,11 +20,11 @@ from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic._utils.user_files import check_regular, read_json, write_whole
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
-from skdpmic.table.domains import Labels, Nominal, from_json, to_json
-from skdpmic.table.facts import Description, PublicFacts, check_description
+from skdpmic.table.domains import Ignored, Labels, Nominal, to_json
+from skdpmic.table.facts import Description, PublicFacts, as_names, check_n_features, from_json
 from skdpmic.table.records import map_features, open_chunk, read_columns, refuse_dask
 from skdpmic.table.tables import check_columns_seen
-from skdpmic.table.values import WEIGHT_UNITS, check_classes, check_weights_given, make_target, read_weights
+from skdpmic.table.values import WEIGHT_UNITS, check_classes, check_kind, check_weights_given, make_target, read_weights
 
 _MAX_COUNT = 2**32 - 1  # counts are uint32
 _DAMAGED = "the sketch is damaged: its features have not counted the same records."
@@ -565,14 +565,13 @@ def _without_records(line, described, n_counts):
     are_ours = len(identities) <= MOST and all(len(identity) == _SIZE for identity in identities)
     if type(public["n_samples"]) is not int or not are_ours:
         raise ValueError
-    description = check_description(
-        Description(
-            [from_json(domain) for domain in public["domains"]],
-            None if public["names"] is None else np.array(public["names"], dtype=object),
-            from_json(public["target"]),
-            None if public["classes"] is None else _labels_of_json(*public["classes"]),
-        )
-    )
+    domains, names = list(map(from_json, public["domains"])), public["names"] and as_names(public["names"])
+    check_n_features(len(domains), names)
+    check_kind(public["target"], public["classes"])
+    target, classes = public["target"] and from_json(public["target"]), public["classes"]
+    if isinstance(target, Labels | Ignored):
+        raise ValueError
+    description = Description(domains, names, target, classes and _labels_of_json(*classes))
     _check_size(description, public["parameters"], n_counts)
     return described(description, **public["parameters"]), public["n_samples"], identities
 

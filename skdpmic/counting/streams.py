@@ -1,7 +1,7 @@
 """Counting a table that is never in memory as a whole, from any source of batches of rows."""
 
 import numbers
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skdpmic._utils.errors import read_by_engine
-from skdpmic._utils.progress import SILENT
+from skdpmic._utils.progress import SILENT, Progress
 from skdpmic._utils.readable import abbreviated, are_text, check_names, is_dask_collection
 from skdpmic._utils.texts import quoted
 from skdpmic.counting.sketch import RangeGridSketch, count_into
@@ -19,7 +19,7 @@ from skdpmic.table.domains import Ignored, Labels, Order
 from skdpmic.table.facts import feature_domains, listed
 from skdpmic.table.normal_form import TEXT, ColumnSource
 from skdpmic.table.records import FEWEST, PublicTable, Shape, map_features, refuse_dask
-from skdpmic.table.tables import as_frame, is_frame, is_lazy
+from skdpmic.table.tables import as_frame, is_frame, is_lazy, pyarrow_for
 from skdpmic.table.values import check_weights_given
 
 _ROWS = 2**17  # approximate batch size: adding the counts of one row takes as long as counting 30,000
@@ -193,9 +193,9 @@ def _batches(stream):
     if is_lazy(stream):
         return _quietly(_batches_of_lazy(stream))
     if is_frame(stream):
-        return _quietly(_tables_of_arrow(_pyarrow().RecordBatchReader.from_stream, stream))
+        return _quietly(_tables_of_arrow(pyarrow_for("stream").RecordBatchReader.from_stream, stream))
     if hasattr(stream, "to_batches"):
-        return _quietly(_tables_of_arrow(lambda dataset: dataset.to_batches(), stream))
+        return _quietly(_tables_of_arrow(type(stream).to_batches, stream))
     return _batches_of_each(stream)
 
 
@@ -207,7 +207,7 @@ def _batches_of_lazy(X):
 
 
 def _tables_of_arrow(read, stream):
-    table_of = _pyarrow().Table.from_batches
+    table_of = pyarrow_for("stream").Table.from_batches
     for batch in read(stream):
         yield table_of([batch])
 
@@ -226,14 +226,6 @@ def _refusal(stream):
         "stream must be a dataframe, a Polars LazyFrame, an object with __arrow_c_stream__, a pyarrow dataset or an "
         f"iterable of these, got {type(stream).__name__}"
     )
-
-
-def _pyarrow():
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError("reading Arrow streams requires pyarrow: pip install pyarrow") from None
-    return pyarrow
 
 
 def _quietly(batches):
@@ -288,7 +280,7 @@ def count_collection(empty, X, y, sample_weight=None, *, holds):
     -------
     sketch : RangeGridSketch
     count_pairs : callable or None
-        As in `SketchedRecords`.
+        As in `records_of_sketch`.
     """
     import dask
 
@@ -399,8 +391,8 @@ def feature_names(X):
     return names if names and are_text(names) else None
 
 
-class SketchedRecords:
-    """The interface of `TableRecords`, computed from the counts of a sketch.
+def records_of_sketch(sketch, count_pairs=None, kept=()):
+    """The records that a sketch has counted; a ValueError if they are too few, or damaged.
 
     Parameters
     ----------
@@ -408,65 +400,58 @@ class SketchedRecords:
     count_pairs : callable, default=None
         ``count_pairs(j)`` returns the counts of each feature together with feature j, from rows that were held while
         they were counted. None if none were held.
-    progress : Progress, default=SILENT
-        Progress of loops over all columns.
     kept : tuple of int, default=()
         Indices of the features kept in any case.
     """
+    if sketch.n_samples < FEWEST:
+        raise ValueError(f"the sketch must have counted at least 4 records, got {sketch.n_samples}.")
+    sketch._check_undamaged()
+    shape, names = Shape(sketch.n_samples, sketch.domains), sketch.description.names
+    seen = {"n_features_in_": shape.n_features} | ({} if names is None else {"feature_names_in_": names})
+    has_rows = count_pairs is not None
+    public = PublicTable(shape, sketch.n_classes, sketch.description, seen, kept, sketch.measure, has_rows)
+    return SketchedRecords(public, sketch, count_pairs)
 
-    def __init__(self, sketch, count_pairs=None, progress=SILENT, kept=()):
-        if sketch.n_samples < FEWEST:
-            raise ValueError(f"the sketch must have counted at least 4 records, got {sketch.n_samples}.")
-        sketch._check_undamaged()
-        self._sketch, self._count_pairs, self.progress, self._kept = sketch, count_pairs, progress, kept
-        self.n_samples, self.n_features = sketch.n_samples, sketch.n_features_in_
 
-    @property
-    def public(self):
-        """The public facts about the table."""
-        sketch, description = self._sketch, self._sketch.description
-        names = {} if description.names is None else {"feature_names_in_": description.names}
-        seen = {"n_features_in_": sketch.n_features_in_} | names
-        return PublicTable(
-            Shape(sketch.n_samples, sketch.domains),
-            sketch.n_classes,
-            description.target,
-            description,
-            seen,
-            self._kept,
-            sketch.measure,
-            has_rows=self._count_pairs is not None,
-        )
+class SketchedRecords(NamedTuple):
+    """The interface of `TableRecords`, computed from the counts of a sketch."""
+
+    public: PublicTable
+    sketch: RangeGridSketch
+    count_pairs: Callable | None
+    progress: Progress = SILENT  # of loops over all columns
 
     def sampled(self, progress):
         """The records to use: all of them, because each is a person."""
-        return SketchedRecords(self._sketch, self._count_pairs, progress, self._kept)
+        return self._replace(progress=progress)
 
     def target_counts(self, measure):
         """Counts of the target, from those of the first feature, and the number of records; as of `TableRecords`."""
-        return self._sketch._grids.of_target(self._sketch._counts_of(0)), self.n_samples, None
+        return self.sketch._grids.of_target(self.sketch._counts_of(0)), self.sketch.n_samples, None
+
+    def _counts(self):
+        """The counts of each feature."""
+        return [self.sketch._counts_of(j) for j in range(self.sketch.n_features_in_)]
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(counts, domain)`` for each feature that is not left out."""
-        counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
-        return map_features(function, counts, self._sketch.domains, n_jobs, left_out, self.progress)
+        return map_features(function, self._counts(), self.sketch.domains, n_jobs, left_out, self.progress)
 
     def scores(self, measure, n_jobs, random_bytes, left_out=()):
         """Noise-free scores of shape (n_features,), without those left out."""
-        scorer = measure.scorer_of_counts(self._sketch._grids, self.n_samples)
+        scorer = measure.scorer_of_counts(self.sketch._grids, self.sketch.n_samples)
         return np.array(self.map_features(scorer.score, n_jobs, left_out))
 
     def scores_beside(self, j, measure, left_out, n_jobs):
         """Scores of features together with feature j, in order, without those left out."""
-        domains = self._sketch.domains
-        scorer = measure.scorer_of_pair_counts(measure.pair_counts(None, domains[j]), self.n_samples)
-        counts = self._count_pairs(j)
+        domains = self.sketch.domains
+        scorer = measure.scorer_of_pair_counts(measure.pair_counts(None, domains[j]), self.sketch.n_samples)
+        counts = self.count_pairs(j)
         return np.array(map_features(scorer.score, counts, domains, n_jobs, left_out, self.progress))
 
     def tables(self, measure, n_jobs):
         """The table of each feature, from its counts, still without noise."""
-        shape = (self.n_features, *self._sketch._grids.shape)
-        return np.array([self._sketch._counts_of(j) for j in range(self.n_features)], dtype=np.int64).reshape(shape)
+        return np.array(self._counts(), dtype=np.int64).reshape(-1, *self.sketch._grids.shape)
 
 
 # --- Rows held for joint scores --------------------------------------------------------------------------------------

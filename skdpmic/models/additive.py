@@ -150,11 +150,11 @@ def _results(plan, release, noise, entry, records, random_bytes):
     released, effects = release.draw(sampled, noise, plan.n_jobs, random_bytes)
     model = {
         "noise_scale_": noise.noise_scale,
-        "_offsets": parts.offsets_of([parts.n_parts_of(domain) for domain in records.domains]),
+        "_offsets": parts.offsets_of([parts.n_parts_of(domain) for domain in public.shape.domains]),
         "_domains": public.description.domains,
     }
     if public.n_classes is None:
-        model |= _model_of_numbers(effects, sampled.target.bounds, public.target_domain)
+        model |= _model_of_numbers(effects, sampled.target.bounds, public.description.target)
         if plan._is_bent:
             model |= _mean_of_numbers(plan, model, sampled._replace(target=target), random_bytes)
     else:

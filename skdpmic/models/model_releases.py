@@ -39,7 +39,7 @@ class TwoWayRelease(UnscoredRelease):
 
     def draw(self, records, noise, n_jobs, random_bytes):
         """The published attributes, and the effects of all parts."""
-        columns, domains = records.map_features(parts.codes_of, n_jobs), records.domains
+        columns, domains = records.map_features(parts.codes_of, n_jobs), records.public.shape.domains
         sizes, progress = [parts.n_parts_of(domain) for domain in domains], records.progress
         singles = [(j,) for j in range(len(sizes))]
         sets = list(combinations(range(len(sizes)), 2))
@@ -51,7 +51,7 @@ class TwoWayRelease(UnscoredRelease):
         (sums,) = with_gaussian_noise([sums], noise.sum_variance * n_steps**2, random_bytes)
         sums = sums / n_steps
         offsets = parts.offsets_of(sizes)
-        moments = moment_matrix(records.n_samples, counts, pairs, offsets)
+        moments = moment_matrix(records.public.shape.n_samples, counts, pairs, offsets)
         of_centred = noise.sum_scale * np.sqrt(1 - 1 / sums.shape[1]) if sums.shape[1] > 1 else noise.sum_scale
         effects = ridge(moments, _centred(sums), offsets, noise.noise_scale, of_centred)
         published = {"noisy_counts_": counts, "noisy_pairs_": pairs, "noisy_sums_": sums}
@@ -283,15 +283,15 @@ class ScorecardRelease(UnscoredRelease):
 
     def draw(self, records, noise, n_jobs, random_bytes):
         """The published attributes, and the effects of all parts."""
-        columns, n_classes = records.map_features(parts.codes_of, n_jobs), records.n_classes
-        sizes = [parts.n_parts_of(domain) for domain in records.domains]
+        columns, n_classes = records.map_features(parts.codes_of, n_jobs), records.public.n_classes
+        sizes = [parts.n_parts_of(domain) for domain in records.public.shape.domains]
         offsets = parts.offsets_of(sizes)
         if n_classes is None:
             values, n_steps = parts.in_steps(records.target)
             counts = noise.on_counts(parts.sums_in_parts(columns, sizes, np.ones_like(values)), random_bytes)[:, 0]
             sums = noise.on_sums(parts.sums_in_parts(columns, sizes, values), n_steps, random_bytes) / n_steps
             total = noise.on_total(int(values.sum()), n_steps, random_bytes) / n_steps
-            effects = effects_on_numbers(counts, sums, total[0], offsets, noise, records.n_samples)
+            effects = effects_on_numbers(counts, sums, total[0], offsets, noise, records.public.shape.n_samples)
             truth, n_telling = values / n_steps, _CAUTION * effective_n_columns(effects, counts, offsets)
         else:
             truth = (np.asarray(records.target.values)[:, None] == np.arange(n_classes)).astype(np.int64)

@@ -23,9 +23,9 @@ from skdpmic.release.path import run
 from skdpmic.release.summary_cells import ABOVE, BELOW, CellsRelease, SummaryCells
 from skdpmic.table.domains import MISSING, NUMBERS, OTHER, Knots, LogRange
 from skdpmic.table.facts import feature_domains
-from skdpmic.table.people import read_people
 from skdpmic.table.records import FEWEST, read_values
 from skdpmic.table.tables import open_table
+from skdpmic.table.values import read_people
 
 # --- Suspicious findings ---------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from skdpmic.selection.scoring_plan import check_mechanism
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import PAIR_STATISTICS, statistic_named
 from skdpmic.table.domains import check_pair_bounds
-from skdpmic.table.records import Shape, TableRecords
+from skdpmic.table.records import PublicTable, Shape, TableRecords
 from skdpmic.table.values import NumericTarget, check_pair
 
 
@@ -149,13 +149,12 @@ def private_score(
     check_ledger(ledger)
     chosen = _chosen(statistic, mechanism, correction)
     records = _records(x, y, chosen, bounds)
-    release, n = release_of_scores(mechanism, epsilon, 0.0, 1), records.n_samples
-    measure = release.measure(chosen, B, c, n, None)
-    shape = Shape(n, records.domains, is_complete=True)
+    release, shape = release_of_scores(mechanism, epsilon, 0.0, 1), records.public.shape
+    measure = release.measure(chosen, B, c, shape.n_samples, None)
     measure.prepare(shape)
     noise, _, by_chance = release.noise_and_chance(measure, shape, ())
-    public = {"n": n, "d": 1, "statistic": statistic, "release": release.publishes, "mechanism": noise.name}
-    entry = entry_for("private_score", release.cost, random_state=random_state, **public)
+    public = {"n": shape.n_samples, "d": 1, "statistic": statistic, "mechanism": noise.name}
+    entry = entry_for("private_score", release.cost, release=release.publishes, random_state=random_state, **public)
 
     def draw(random_bytes):
         (score,) = release.draw(records, measure, noise, by_chance, None, random_bytes)["scores_"]
@@ -175,9 +174,8 @@ def _chosen(name, mechanism, correction):
 def _records(x, y, statistic, bounds):
     """The pair as a table of one feature. Raw data; not private."""
     x, y = check_pair(x, y, min_samples=4)
-    if not statistic.needs_ranges:
-        return TableRecords(x[None], [None], NumericTarget(y, None))
-    if bounds is None:
+    if bounds is None and statistic.needs_ranges:
         raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)) with statistic={statistic.name!r}, got None.")
-    x_bounds, y_bounds = check_pair_bounds(bounds)
-    return TableRecords(x[None], [x_bounds], NumericTarget(y, y_bounds))
+    x_bounds, y_bounds = check_pair_bounds(bounds) if statistic.needs_ranges else (None, None)
+    shape = Shape(len(x), [x_bounds], is_complete=True)
+    return TableRecords(PublicTable(shape), x[None], NumericTarget(y, y_bounds))

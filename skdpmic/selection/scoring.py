@@ -31,7 +31,6 @@ from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Floats, R
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.counting.sketch import RangeGridSketch, are_equal, count_into
 from skdpmic.counting.streams import (
-    SketchedRecords,
     added,
     check_features,
     count_batches,
@@ -39,6 +38,7 @@ from skdpmic.counting.streams import (
     feature_names,
     n_rows,
     pair_counts,
+    records_of_sketch,
 )
 from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
@@ -51,12 +51,12 @@ from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.mtv.released_shares import shares_interval
 from skdpmic.statistics.registry import check_mergeable, statistic_named
 from skdpmic.table.facts import kept_columns
-from skdpmic.table.people import check_given_together
 from skdpmic.table.records import check_enough, refuse_dask
 from skdpmic.table.tables import column_of, columns_seen, in_memory, is_lazy, open_table
 from skdpmic.table.values import (
     USUAL_MEAN,
     check_classes,
+    check_given_together,
     check_weights_given,
     one_dimensional,
     read_weights,
@@ -177,7 +177,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
             One record per row; at least 4 rows. Columns hold numbers, labels, booleans, dates or durations, according
             to `bounds` and `categories`. Missing values are never an error: they have their own bin. Dataframes of any
             library supported by narwhals are accepted. An object with ``__arrow_c_stream__``, such as a DuckDB relation
-            or a RecordBatchReader, is read once and as a whole, by pyarrow or Polars; its schema gives the column
+            or a RecordBatchReader, is read once and as a whole, by pyarrow; its schema gives the column
             types. A Polars LazyFrame is read in batches, once; for joint scores, one byte per value is held in
             memory (by the workers of dask, for its collections). Masked arrays are refused, because their hidden
             values would be read.
@@ -622,7 +622,7 @@ def read(plan, X, y, groups=None, sample_weight=None):
         return _count_lazily(plan, X, y, sample_weight)
     records = plan.read_table(X, y)
     if sample_weight is not None:
-        records = records.with_weights(read_weights(sample_weight, plan.max_weight, records.n_samples))
+        records = records.with_weights(read_weights(sample_weight, plan.max_weight, records.public.shape.n_samples))
     return records.of_people(groups, max_rows)
 
 
@@ -695,10 +695,10 @@ def empty_sketch(plan, n_samples, n_features, feature_names, declared=None):
 
 
 def read_sketch(plan, sketch, count_pairs=None):
-    """The records of a sketch, if it suits the plan; `count_pairs` as in `SketchedRecords`."""
+    """The records of a sketch, if it suits the plan; `count_pairs` as in `records_of_sketch`."""
     check_agreement(plan, sketch)
     kept = kept_columns(plan.facts.keep, sketch.n_features_in_, sketch.description.names)
-    return SketchedRecords(sketch, count_pairs, kept=kept)
+    return records_of_sketch(sketch, count_pairs, kept)
 
 
 def check_agreement(plan, sketch):

@@ -257,7 +257,8 @@ class ReadyToScore:
             if shares.mean_weight is not None:
                 results["mean_weight_"] = shares.mean_weight * float(plan.max_weight)
             if public.n_classes is None and not shares.is_public:
-                results["target_cut_"] = public.target_domain.decode(shares.cut(public.target_domain.encoded))
+                domain = public.description.target
+                results["target_cut_"] = domain.decode(shares.cut(domain.encoded))
         if "scores_" in released:
             labels = [each.n_labels if isinstance(each, Nominal) else 0 for each in self.shape.domains]
             model = NullModel(measure, self.shape.n_samples, self.shape.rows_per_group, np.array(labels))

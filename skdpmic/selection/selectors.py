@@ -38,7 +38,7 @@ class ColumnSelectionMixin(AsksForContainer, SelectorMixin):
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            Or any object with ``__arrow_c_stream__``, which is read as a whole by pyarrow or Polars.
+            Or any object with ``__arrow_c_stream__``, which is read as a whole by pyarrow.
 
         Returns
         -------

@@ -255,8 +255,9 @@ def domain_of(entry, name, allowed=_ALLOWED):
     Range, LogRange or Knots
     """
     try:
-        ends, is_log = _parts_of(entry)
-        of, ends = numbers_in(ends)
+        first, second, *others = ordered_pair(entry)
+        is_log = others == ["log"]
+        of, ends = numbers_in([first, second] if is_log else [first, second, *others])
     except (TypeError, ValueError, OverflowError):
         advice = _advice(entry) if allowed == _ALLOWED else ""
         raise ValueError(f"{name} must be {allowed}, got {quoted(entry)}{advice}.") from None
@@ -268,15 +269,6 @@ def domain_of(entry, name, allowed=_ALLOWED):
     if len(ends) > 2:
         return Knots(tuple(ends), of)
     return LogRange(*ends) if is_log else Range(*ends, of)
-
-
-def _parts_of(entry):
-    """The numbers in an entry, and whether it has "log"."""
-    ends = list(ordered_pair(entry))
-    is_log = len(ends) == 3 and isinstance(ends[2], str)
-    if (is_log and ends.pop() != "log") or len(ends) < 2:
-        raise ValueError
-    return ends, is_log
 
 
 def numbers_in(ends):
@@ -374,7 +366,8 @@ def _is_entry(bounds):
 
 # --- As text, for sketches ------------------------------------------------------------------------------------------
 
-_KINDS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels, Ignored)}
+
+DOMAINS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels, Ignored)}
 
 
 def to_json(domain):
@@ -386,14 +379,6 @@ def _plain(field):
     if isinstance(field, tuple):
         return [_plain(item) for item in field]
     return field + 0.0 if isinstance(field, float) else field  # 0 instead of -0
-
-
-def from_json(values):
-    """The domain from its plain form."""
-    if values is None:
-        return None
-    kind, *fields = values
-    return _KINDS[kind](*(tuple(field) if isinstance(field, list) else field for field in fields))
 
 
 # --- Names of parts: labels as they are, the ends of a range, and other and missing; all different --------------------

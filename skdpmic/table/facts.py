@@ -13,8 +13,9 @@ from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated, almost, refuse_masked, refuse_repeated
 from skdpmic._utils.texts import quoted
+from skdpmic.table import domains as forms
 from skdpmic.table import values
-from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, Nominal, Order, domain_of, domains_of
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, Order, domain_of, domains_of
 from skdpmic.table.normal_form import CODED, OBJECTS, TEXT, exact_number
 from skdpmic.table.values import check_classes, check_kind, target_domain
 
@@ -146,7 +147,7 @@ _RECORDS_A_LABEL = 20
 def warn_about_many_labels(shape, names):
     """Warn about nominal features with too many labels for the number of records."""
     most = shape.n_groups // _RECORDS_A_LABEL
-    many = [j for j, domain in enumerate(shape.domains) if isinstance(domain, Nominal) and domain.n_labels > most]
+    many = [j for j, domain in enumerate(shape.domains) if isinstance(domain, forms.Nominal) and domain.n_labels > most]
     if many:
         warn(
             f"categories of {listed(many, names)} have more than one label per {_RECORDS_A_LABEL} of the "
@@ -236,7 +237,6 @@ _TO_NUMBERS = (
     "pd.to_numeric(X[{0}].str.replace('[,%]', '', regex=True), errors='coerce'), which makes other text missing; if "
     "they are labels, list those that are public, such as categories={{{0}: ['no', 'yes']}}"
 )
-_IF_NOT_TAKEN = "; an estimator without categories takes no labels: leave them out by X = X.drop(columns={2})"
 _FOR_KINDS = {  # what to write for a column of this kind that has no entry, or that of numbers
     NUMBERS: _BOUNDS,
     TEXT: _LABELS,
@@ -246,10 +246,8 @@ _FOR_KINDS = {  # what to write for a column of this kind that has no entry, or 
 }
 _FOR_OTHERS = {  # what to write for a column of this kind that must be of that kind
     (TEXT, NUMBERS): _TO_NUMBERS,
-    (TEXT, Order.of): _TO_NUMBERS + _IF_NOT_TAKEN,
     (TEXT, DATES): "Convert text to dates, in pandas by X[{0}] = pd.to_datetime(X[{0}], format='%Y-%m-%d', "
     "errors='coerce'), with the format that it has",
-    (CODED, Order.of): _NOT_DECLARED + _IF_NOT_TAKEN,
     (NUMBERS, TEXT): "Labels of numbers are numbers in categories, too: [1, 2, 3], not ['1', '2', '3']",
 }
 
@@ -299,12 +297,13 @@ def _fault(domain, source, name):
 
 def _line(found, said, names):
     """What was found in columns, and what to write, for the first of them."""
-    must = "" if said is None else f", which must be {_ANY if said == Order.of else said}"
+    allowed = _ANY if said == Order.of else said
+    must = "" if said is None else f", which must be {allowed}"
     if said is None:
         line = _FOR_KINDS.get(found, f"{_BOUNDS}. {_LABELS}, if they hold labels")
     else:
         line = _FOR_OTHERS.get((found, said)) or (said == NUMBERS and _FOR_KINDS.get(found)) or _CONVERT
-    line = line.format(quoted(names[0]), said or "numbers or text", abbreviated(names))
+    line = line.format(quoted(names[0]), allowed or "numbers or text", abbreviated(names))
     return f"{found or 'no entry'} in {abbreviated(names)}{must}", line
 
 
@@ -330,26 +329,12 @@ class Description(NamedTuple):
         return None if self.classes is None else len(self.classes)
 
 
-def check_description(description):
-    """The description, if a user could have passed it; a ValueError or TypeError otherwise."""
-    domains, names, target, classes = description
-    check_kind(target, classes)
-    check_n_features(len(domains), names)
-    if names is not None:
-        names = as_names(names)
-    return Description(
-        [checked_domain(domain) for domain in domains], names, None if target is None else _given_range(target), classes
-    )
-
-
-def checked_domain(domain):
-    """The domain for the same description passed by a user; a ValueError or TypeError if it is invalid."""
-    if isinstance(domain, Ignored):
-        return domain
-    return labels_of(list(domain.labels), "labels") if isinstance(domain, Labels) else _given_range(domain)
-
-
-def _given_range(domain):
+def from_json(values):
+    """The domain of a plain form, as if a user had passed it; a KeyError, ValueError or TypeError if none could."""
+    kind, *fields = values
+    domain = forms.DOMAINS[kind](*(tuple(field) if isinstance(field, list) else field for field in fields))
+    if isinstance(domain, Labels | Ignored):
+        return labels_of(list(domain.labels), "labels") if isinstance(domain, Labels) else domain
     given = domain_of(domain.bounds, "bounds")
     if type(given) is not type(domain) or domain.of not in (NUMBERS, DATES, DURATIONS):
         raise ValueError(f"bounds must hold numbers, dates or durations, got {quoted(domain)}.")

@@ -69,11 +69,8 @@ class Column:
         """The column of some of the rows."""
         if self.places is None:
             return Column(self.kind, self.values[rows], self.missing[rows])
-        return column_of_codes(self.places[rows], self.missing[rows], self._complete)
-
-    def _complete(self, used):
-        """Some of the values, as a column."""
-        return Column(self.kind, self.values[used], np.zeros(len(used), dtype=np.bool_))
+        of_values = Column(self.kind, self.values, np.zeros(len(self.values), dtype=np.bool_))
+        return column_of_codes(self.places[rows], self.missing[rows], of_values.__getitem__)
 
 
 class ColumnSource(NamedTuple):
@@ -313,7 +310,7 @@ def of_objects(values, kind=OBJECTS):
     if any(map(is_box, kinds)):
         values = objects_of([_unboxed(value) if is_box(type(value)) else value for value in values])
         kinds = set(map(type, values))
-    return compressed(kind, values, without_data(_are_missing, values, kinds))
+    return compressed(kind, values, are_missing(values, kinds))
 
 
 def objects_of(values, count=None):
@@ -349,17 +346,14 @@ _COMPLETE = frozenset({str, bytes, int, bool, np.str_, np.bool_, np.int64})
 _UNEQUAL_IF_MISSING = (float, complex, np.inexact, np.datetime64, np.timedelta64)
 
 
-def is_missing(values):
-    """Mask of the objects that are None, NaN, NaT or NA, each judged separately."""
-    return without_data(_are_missing, values, set(map(type, values)))
-
-
-def _are_missing(values, kinds):
+def are_missing(values, kinds):
+    """Mask of the objects, of these types, that are None, NaN, NaT or NA, each judged separately."""
     others = kinds - _COMPLETE
     if others <= {type(None), float}:  # whose comparisons are known
         missing = np.equal(values, None) if type(None) in others else np.zeros(len(values), dtype=np.bool_)
         return missing | np.not_equal(values, values) if float in others else missing
-    return np.fromiter((type(value) in others and is_absent(value) for value in values), np.bool_, len(values))
+    found = (type(value) in others and is_absent(value) for value in values)
+    return without_data(np.fromiter, found, np.bool_, len(values))
 
 
 def is_absent(value):

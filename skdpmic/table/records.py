@@ -4,7 +4,7 @@ Errors quote no values.
 """
 
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +16,8 @@ from skdpmic._utils.texts import quoted
 from skdpmic.table import values
 from skdpmic.table.domains import NUMBERS, Ignored, Labels, Order, Range
 from skdpmic.table.facts import KINDS, Description, domains_without_ranges, kept_columns, refuse_faults
-from skdpmic.table.people import People, read_people
 from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
-from skdpmic.table.values import ClassTarget, NumericTarget, make_target
+from skdpmic.table.values import ClassTarget, NumericTarget, People, make_target, read_people
 
 _COPIED_AT_ONCE = 16  # two cache lines of a record
 _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
@@ -76,57 +75,38 @@ def map_features(function, columns, domains, n_jobs, left_out=(), progress=SILEN
     list of length n_features, minus those left out
         In order, for any `n_jobs`.
     """
-    n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
-    function = of_block or partial(_one_by_one, function)
+    n_workers, n_scored = effective_n_jobs(n_jobs), len(columns) - len(left_out)
+    ends = [-1, *sorted(left_out), len(columns)]
+    runs = [slice(first + 1, last) for first, last in pairwise(ends)]  # between features left out; these need no copy
     is_short = isinstance(columns, np.ndarray | Columns) and columns.shape[1] < _SHORT
     if n_workers == 1 or is_short:  # the overhead of joblib equals several features of a small table
-        results = (
-            result for run in _runs(n_features, left_out) for result in _each(function, columns[run], domains[run])
-        )
-        return list(progress.track(results, n_features - len(left_out), "columns"))
-    size = -(-n_features // (n_workers * 4))
+        results = (_each(function, of_block, columns[run], domains[run]) for run in runs)
+        return list(progress.track(chain.from_iterable(results), n_scored, "columns"))
+    size = -(-len(columns) // (n_workers * 4))
+
+    def results_of(columns, domains):
+        return list(_each(function, of_block, columns, domains))
+
     blocks = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)(
-        delayed(_each_of_block)(function, columns[block], domains[block])
-        for run in _runs(n_features, left_out)
+        delayed(results_of)(columns[block], domains[block])
+        for run in runs
         for block in (slice(first, min(first + size, run.stop)) for first in range(run.start, run.stop, size))
     )
-    blocks = progress.track(blocks, n_features - len(left_out), "columns", size=len)
-    return [result for block in blocks for result in block]
+    return list(chain.from_iterable(progress.track(blocks, n_scored, "columns", size=len)))
 
 
-def _runs(n_features, left_out):
-    """The features between those left out, as slices, which need no copy."""
-    ends = [-1, *sorted(left_out), n_features]
-    return [slice(first + 1, last) for first, last in pairwise(ends) if first + 1 < last]
-
-
-def _each_of_block(function, columns, domains):
-    return list(_each(function, columns, domains))
-
-
-def _each(function, columns, domains):
-    first = 0
-    for some in _near_memory(columns):
-        yield from function(some, domains[first : first + len(some)])
-        first += len(some)
-
-
-def _one_by_one(function, columns, domains):
-    return (function(*feature) for feature in zip(columns, domains, strict=True))
-
-
-def _near_memory(columns):
-    """The columns, a few at a time.
+def _each(function, of_block, columns, domains):
+    """The result for each column, a few of which are made, and near in memory, at a time.
 
     Columns of an array are copied: in a wide table, their values are so far apart that every access is a cache miss.
     """
     n_samples = columns.shape[1] if hasattr(columns, "shape") else _COPIED_VALUES  # counts need no copy
     few = max(1, min(_COPIED_AT_ONCE, _COPIED_VALUES // max(1, n_samples)))
     for first in range(0, len(columns), few):
-        some = columns[first : first + few]
-        if isinstance(some, Columns):
-            some = some.made()
-        yield np.ascontiguousarray(some) if isinstance(some, np.ndarray) else some
+        some, domains_of_some = columns[first : first + few], domains[first : first + few]
+        some = some.made() if isinstance(some, Columns) else some
+        some = np.ascontiguousarray(some) if isinstance(some, np.ndarray) else some
+        yield from map(function, some, domains_of_some) if of_block is None else of_block(some, domains_of_some)
 
 
 class Shape(NamedTuple):
@@ -156,10 +136,9 @@ class PublicTable(NamedTuple):
     """The public facts about a table, which decide cost, noise and warnings; nothing here can read a record."""
 
     shape: Shape
-    n_classes: int | None  # None with a numeric target, or none
-    target_domain: Any  # of a numeric target
-    description: Description | None
-    seen: dict[str, Any]  # `n_features_in_` and `feature_names_in_`, as fitted attributes
+    n_classes: int | None = None  # None with a numeric target, or none
+    description: Description | None = None
+    seen: dict[str, Any] = {}  # noqa: RUF012  # never changed: `n_features_in_` and `feature_names_in_`, as fitted
     kept: tuple[int, ...] = ()  # indices of the features kept in any case
     measure: Any = None  # of counts; None if it is still to be chosen
     has_rows: bool = True  # whether features can be counted together with others
@@ -173,41 +152,12 @@ class PublicTable(NamedTuple):
 class TableRecords(NamedTuple):
     """Records of a table in memory. Raw data; not private."""
 
+    public: PublicTable
     columns: np.ndarray | Columns  # (n_features, n_samples)
-    domains: list  # of n_features, as in `Shape`
-    target: NumericTarget | ClassTarget | None  # None without a target
-    description: Description | None = None  # public
+    target: NumericTarget | ClassTarget | None = None
     people: People | None = None  # if people have several rows of X
-    kept: tuple = ()  # indices of the features kept in any case
     rows: np.ndarray | None = None  # of X, the rows that count, after sampling
     progress: Progress = SILENT  # of loops over all columns
-    seen: dict = {}  # noqa: RUF012, as it is never changed
-
-    @property
-    def public(self):
-        """What is public of the table."""
-        of_target = None if self.description is None else self.description.target
-        return PublicTable(self.shape, self.n_classes, of_target, self.description, self.seen, self.kept)
-
-    @property
-    def n_samples(self):
-        """Number of records."""
-        return self.columns.shape[1] if self.people is None else self.people.n_samples
-
-    @property
-    def n_features(self):
-        """Number of features."""
-        return self.columns.shape[0]
-
-    @property
-    def shape(self):
-        """The public numbers of the table."""
-        return Shape(self.n_samples, self.domains, 1 if self.people is None else self.people.rows_per_group)
-
-    @property
-    def n_classes(self):
-        """Number of classes; None with a numeric target, or none."""
-        return None if self.target is None else self.target.n_classes
 
     def with_weights(self, weights):
         """The records, with weights in units."""
@@ -217,7 +167,9 @@ class TableRecords(NamedTuple):
         """The records of people with several rows each; the same records without `groups`."""
         if groups is None:
             return self
-        return self._replace(people=read_people(groups, rows_per_group, self.n_samples))
+        people = read_people(groups, rows_per_group, self.public.shape.n_samples)
+        shape = self.public.shape._replace(n_samples=people.n_samples, rows_per_group=people.rows_per_group)
+        return self._replace(public=self.public._replace(shape=shape), people=people)
 
     def sampled(self, progress):
         """The records that count: for people with several rows, the same number for each."""
@@ -232,17 +184,21 @@ class TableRecords(NamedTuple):
 
     def target_counts(self, measure):
         """Counts of the target for a measure, the number of records, and the range of a numeric target."""
-        return measure.target_counts(self.target), self.n_samples, None if self.n_classes else self.target.bounds
+        return measure.target_counts(self.target), self.public.shape.n_samples, self._target_range()
+
+    def _target_range(self):
+        return None if self.public.n_classes else self.target.bounds
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(column, domain)`` for each feature that is not left out; `of_block` does the same for several."""
         if self.rows is not None:
             function, of_block = partial(_call_on_rows, function, self.rows), None
-        return map_features(function, self.columns, self.domains, n_jobs, left_out, self.progress, of_block)
+        domains = self.public.shape.domains
+        return map_features(function, self.columns, domains, n_jobs, left_out, self.progress, of_block)
 
     def scores(self, measure, n_jobs, random_bytes, left_out=()):
         """Noise-free scores of shape (n_features,), without those left out."""
-        with measure.in_numpy_if_little(self.n_samples, self.n_features):
+        with measure.in_numpy_if_little(self.public.shape.n_samples, self.public.shape.n_features):
             scorer = measure.scorer(self.target, random_bytes)
             return np.array(self.map_features(scorer.score, n_jobs, left_out, getattr(scorer, "score_block", None)))
 
@@ -250,12 +206,12 @@ class TableRecords(NamedTuple):
         """Scores of features together with feature j by a measure, in order, without those left out."""
         (column,) = self.columns[j : j + 1]
         column = column if self.rows is None else column[self.rows]
-        scorer = measure.scorer_beside(self.target, column, self.domains[j])
+        scorer = measure.scorer_beside(self.target, column, self.public.shape.domains[j])
         return np.array(self.map_features(scorer.score, n_jobs, left_out, of_block=scorer.score_block))
 
     def tables(self, measure, n_jobs):
         """The table of each feature, still without noise."""
-        grids = measure.counts(None if self.n_classes else self.target.bounds)
+        grids = measure.counts(self._target_range())
         count = partial(grids.count, target_parts=grids.place(self.target.values))
         return np.array(self.map_features(count, n_jobs), dtype=np.int64).reshape(-1, *grids.shape)
 
@@ -289,7 +245,8 @@ def read_records(facts, X, y, reader):
     columns = read_columns(table, description.domains)
     target = make_target(y, table.n_samples, description.target, description.classes, reader)
     kept = kept_columns(facts.keep, table.n_features, seen.get("feature_names_in_"))
-    return TableRecords(columns, _encoded_domains(description.domains), target, description, kept=kept, seen=seen)
+    shape = Shape(table.n_samples, [domain.encoded for domain in description.domains])
+    return TableRecords(PublicTable(shape, target.n_classes, description, seen, kept), columns, target)
 
 
 def read_features(table, facts):
@@ -321,13 +278,9 @@ def read_labels_or_numbers(table, facts, X):
 
 
 def _without_target(table, domains):
-    return TableRecords(read_columns(table, domains), _encoded_domains(domains), None, seen=columns_seen(table))
-
-
-def _encoded_domains(domains):
-    """The encoded domains; one object for equal domains, because there may be very many."""
-    encoded = {id(domain): domain.encoded for domain in domains}
-    return [encoded[id(domain)] for domain in domains]
+    shape = Shape(table.n_samples, [domain.encoded for domain in domains])
+    columns = read_columns(table, domains)
+    return TableRecords(PublicTable(shape, seen=columns_seen(table)), columns)
 
 
 def open_chunk(X, domains, reader, least=0):

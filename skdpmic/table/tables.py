@@ -7,7 +7,6 @@ form in one way only.
 import sys
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -47,7 +46,8 @@ def as_frame(X, name="X"):
         raise TypeError(f"{name} must be a dataframe, got {type(X).__name__}.")
     X = read_by_engine(name, X.collect) if is_lazy(X) else X
     if not nw.dependencies.is_into_dataframe(X):
-        X = by_library(name, pyarrow=lambda pyarrow: pyarrow.table(X), polars=lambda polars: polars.DataFrame(X))
+        pyarrow = pyarrow_for(name)
+        X = read_by_engine(name, pyarrow.table, X)  # with types from the schema, not from the values
     readable.check_names(X, name)
     return nw.from_native(X, eager_only=True)
 
@@ -57,14 +57,13 @@ def in_memory(X):
     return as_frame(X).to_native() if is_frame(X) else X
 
 
-def by_library(name, **readers):
-    """An Arrow stream, read by a library that takes all types from the schema, not from the values."""
-    for library, read in readers.items():
-        try:
-            return read_by_engine(name, read, import_module(library))
-        except ImportError:
-            continue
-    raise ImportError(f"{name} is an Arrow stream, which requires pyarrow or Polars: pip install pyarrow")
+def pyarrow_for(name):
+    """The library that reads Arrow streams."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(f"{name} is an Arrow stream, which requires pyarrow: pip install pyarrow") from None
+    return pyarrow
 
 
 def refuse_remote(data, name):
@@ -96,11 +95,7 @@ def open_series(values, name):
         return open_column(values)
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         chunks = values if hasattr(values, "__arrow_c_stream__") else [values]
-        column = by_library(
-            name,
-            pyarrow=lambda pyarrow: pyarrow.chunked_array(chunks),
-            polars=lambda polars: polars.Series(values),
-        )
+        column = read_by_engine(name, pyarrow_for(name).chunked_array, chunks)
         series = nw.from_native(column, series_only=True)
         return open_column(_only_field(series, name) if series.dtype == nw.Struct else series)
     refuse_remote(values, name)
@@ -280,10 +275,9 @@ def _open_frame(frame, least):
         raise ValueError(
             f"Found array with {len(frame)} sample(s) (shape={frame.shape}) while a minimum of {least} is required."
         )
-    if (values := _numbers_of_one_type(frame)) is not None:
-        return Table(*frame.shape, frame.columns, lambda j: open_column(values[:, j]), values, native=frame.to_native())
-    columns = list(frame.iter_columns())  # access by number would build a list of all names each time
-    return Table(*frame.shape, frame.columns, lambda j: open_column(columns[j]), native=frame.to_native())
+    values = _numbers_of_one_type(frame)  # access by number would build a list of all names of a dataframe each time
+    columns = list(frame.iter_columns()) if values is None else values.T
+    return Table(*frame.shape, frame.columns, lambda j: open_column(columns[j]), values, native=frame.to_native())
 
 
 def _numbers_of_one_type(frame):
@@ -440,9 +434,7 @@ def to_polars(column):
         return _with_nulls(polars.Series(column.each(lambda values: values.astype(wider), 0)), column)
     if column.kind == TEXT:
         return polars.Series(column.each(_in_unicode, None).tolist(), dtype=polars.String)
-    if column.kind == BYTES:
-        return polars.Series(_objects(column).tolist(), dtype=polars.Binary)
-    return polars.Series(_objects(column).tolist(), dtype=polars.Object)
+    return polars.Series(_objects(column).tolist(), dtype=polars.Binary if column.kind == BYTES else polars.Object)
 
 
 def _form(column, units):

@@ -1,11 +1,12 @@
-"""The values of one column as numbers, as codes of public labels, or as a target or weights. Errors quote no value.
+"""The values of one column as numbers, codes of public labels, a target, weights or people. Errors quote no value.
 
 All functions see only the normal form of a column, and convert each value separately.
 """
 
-import numbers
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
+from hashlib import blake2b
 from itertools import repeat
 from numbers import Real
 from typing import NamedTuple
@@ -14,23 +15,13 @@ import numpy as np
 from sklearn import config_context
 from sklearn.utils import column_or_1d
 
-from skdpmic._utils.arguments import check_n_shares, check_shares, is_number
+from skdpmic._utils.arguments import check_n_shares, check_shares, is_number, is_whole
 from skdpmic._utils.errors import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS, without_data, without_data_of
 from skdpmic._utils.readable import abbreviated, dates_refused, is_date
 from skdpmic._utils.texts import quoted
+from skdpmic.table import normal_form
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Order, domain_of, kind_of_date, seconds, seconds_of
-from skdpmic.table.normal_form import (
-    BYTES,
-    OBJECTS,
-    OTHER,
-    TEXT,
-    array_of,
-    exact_number,
-    is_box,
-    is_missing,
-    kind_of_dtype,
-)
-from skdpmic.table.people import check_given_together
+from skdpmic.table.normal_form import BYTES, OBJECTS, OTHER, TEXT, array_of, exact_number
 from skdpmic.table.tables import column_of
 
 ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # kinds that can be ordered
@@ -77,7 +68,7 @@ def _from_objects(values, kind, of, name):
         kinds = {kind_of_date(value) if is_date(value) else NUMBERS for value in one_of_each.values()}
         if any(issubclass(kind, complex | np.complexfloating) for kind in one_of_each):
             raise ValueError("Complex data not supported.")  # numpy would drop imaginary parts
-        if not kinds <= set(of) or len(kinds) > 1 or any(map(is_box, one_of_each)):
+        if not kinds <= set(of) or len(kinds) > 1 or any(map(normal_form.is_box, one_of_each)):
             raise ValueError(_refusal(of, name))
         if kinds != {NUMBERS}:
             return without_data_of(name, lambda: np.array(list(map(seconds_of, values)), dtype=np.float64))
@@ -139,7 +130,7 @@ def check_pair(x, y, min_samples=2):
 
 def refuse_missing(labels, name):
     """Raise if public labels, as an array of objects, include a missing value."""
-    if is_missing(labels).any():
+    if normal_form.are_missing(labels, set(map(type, labels))).any():
         raise ValueError(
             f"{name} must hold labels only, got a missing value such as NaN or None. Leave it "
             "out: missing values of a feature have their own bin, and a target must have none."
@@ -351,7 +342,7 @@ def check_classes(classes):
     labels = np.unique(labels)
     if len(labels) < 2:
         raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {quoted(classes)}.")
-    if kind_of_dtype(labels.dtype) == NUMBERS and len(np.unique(labels.astype(np.float64))) < len(labels):
+    if normal_form.kind_of_dtype(labels.dtype) == NUMBERS and len(np.unique(labels.astype(np.float64))) < len(labels):
         # One float in y would turn all labels into floats, so that one record could change the classes of others.
         raise ValueError(
             f"classes must also be distinct as float64, got {quoted(classes)}: write them as text, and y as "
@@ -367,7 +358,7 @@ def _class_target(y, classes, named):
     if y.missing.any():
         remedy = NO_MISSING if named == "classes" else f"A target must be complete: {ONLY_COMPLETE}"
         raise ValueError(f"Input y contains NaN. {remedy}")
-    kind = kind_of_dtype(labels.dtype)
+    kind = normal_form.kind_of_dtype(labels.dtype)
     if y.kind not in (kind, OBJECTS):
         numbered = (kind, y.kind) == (TEXT, NUMBERS)
         remedy = " VotingClassifier and other wrappers number labels: fit the estimator by itself." if numbered else ""
@@ -391,7 +382,7 @@ def _with_common_type(labels):
     """Labels given as objects, in an array of their common type; unchanged if none holds each of them exactly."""
     if labels.dtype.kind not in "OT":
         return labels
-    for one_type in (str, bytes, (numbers.Real, np.bool_)):
+    for one_type in (str, bytes, (Real, np.bool_)):
         if all(isinstance(label, one_type) for label in labels):
             typed = np.asarray(labels.tolist())
             return typed if typed.tolist() == labels.tolist() else labels.astype(object)
@@ -405,6 +396,19 @@ def check_max_weight(max_weight):
     """Raise unless `max_weight` is valid."""
     if max_weight is not None and not (is_number(max_weight) and 0 < max_weight < float("inf")):
         raise ValueError(f"max_weight must be None or a finite number > 0, got {quoted(max_weight)}.")
+
+
+def check_given_together(
+    values, limit, name="groups", limit_name="max_rows_per_group", are_to="identify the person behind each row"
+):
+    """Raise unless a column beside a table and the public limit that its guarantee requires are given together."""
+    if values is None and limit is not None:
+        raise ValueError(
+            f"{name} must {are_to} with {limit_name}={quoted(limit)}, got None: call fit(X, y, {name}=...). Pipelines "
+            f"and searches pass it to estimators with set_fit_request({name}=True), if metadata routing is enabled."
+        )
+    if values is not None and limit is None:
+        raise ValueError(f"{limit_name} must be given with {name}, got None: the guarantee requires this public limit.")
 
 
 check_weights_given = partial(
@@ -439,3 +443,181 @@ def check_weights(sample_weight, n_samples):
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise ValueError("sample_weight must hold finite numbers >= 0, got at least one other value.")
     return weights
+
+
+# --- People with several rows each ------------------------------------------------------------------------------------
+#
+# The guarantee covers people. The number of rows of a person is private, as is the total number of rows, on which the
+# noise would depend. So each person contributes m rows, a public number: some of their rows if there are more, repeated
+# rows if there are fewer. This bounds the effect of a person on a score (``docs/theory/people.md``). Which rows count
+# follows from the label of the person and the order of their own rows: nothing hidden is drawn.
+
+
+_AT_LEAST = 4  # people, as for records
+
+
+class People(NamedTuple):
+    """The person behind each row of a table. Raw data; not private."""
+
+    persons: np.ndarray  # (n_rows,), the number 0 ... n_groups - 1 of the person behind each row, in any order
+    n_groups: int
+    rows_per_group: int
+    keys: np.ndarray  # (n_groups,), uint64: a function of the label of each person
+
+    @property
+    def n_samples(self):
+        """Total number of rows that count."""
+        return self.n_groups * self.rows_per_group
+
+    def rows(self):
+        """The `rows_per_group` rows of each person: theirs, in an order of their own, repeated until there are enough.
+
+        If a person has more rows, some are left out; if they have fewer, numbers of repetitions differ by at most one.
+
+        Returns
+        -------
+        rows : int64 ndarray of shape (n_samples,)
+            Row numbers, ascending.
+        """
+        n_rows, by_person = len(self.persons), np.argsort(self.persons, kind="stable")
+        n_own = np.bincount(self.persons, minlength=self.n_groups)
+        own = np.arange(n_rows) - np.repeat(np.cumsum(n_own) - n_own, n_own)  # place of a row among those of its person
+        keys = _mixed(np.repeat(self.keys, n_own) + own.astype(np.uint64))
+        place = np.empty(n_rows, dtype=np.int64)
+        place[by_person[np.lexsort((keys, self.persons[by_person]))]] = own
+        n_own = n_own[self.persons]
+        return np.repeat(np.arange(n_rows), (self.rows_per_group - 1 - place + n_own) // n_own)
+
+
+def _mixed(numbers):
+    """The output of SplitMix64 for states that are multiples of its odd constant: a permutation of 64-bit numbers.
+
+    References
+    ----------
+    .. [1] G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+    """
+    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def check_max_rows(max_rows_per_group):
+    """Raise unless `max_rows_per_group` is valid."""
+    if max_rows_per_group is not None and not (is_whole(max_rows_per_group) and max_rows_per_group >= 1):
+        raise ValueError(f"max_rows_per_group must be None or an int >= 1, got {quoted(max_rows_per_group)}.")
+
+
+def read_people(groups, max_rows_per_group, n_rows):
+    """Read the person behind each row of a table.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_rows,)
+        Hashable label of the person behind each row. Labels are compared exactly, as
+        :func:`skdpmic.table.values.exact_label` describes.
+    max_rows_per_group : int
+    n_rows : int
+
+    Returns
+    -------
+    People
+    """
+    if isinstance(groups, Sequence) and not isinstance(groups, str | bytes) and not hasattr(groups, "__array__"):
+        groups = normal_form.objects_of(groups)  # which may be tuples
+    labels = column_of(groups, "groups")
+    if labels.n_samples != n_rows:
+        raise ValueError(
+            f"groups must have one label for each row of X, got {labels.n_samples} labels for {n_rows} rows."
+        )
+    if labels.missing.any():
+        raise ValueError("groups must have a label for each row, got missing values.")
+    persons, n_groups = numbered(labels)
+    if n_groups < _AT_LEAST:
+        raise ValueError(f"groups must hold at least {_AT_LEAST} labels, one per person, got {n_groups}.")
+    _, first = np.unique(persons, return_index=True)
+    values = labels.values[first if labels.places is None else labels.places[first]]
+    keys = [_key(label) for label in (values if values.dtype.kind in "mM" else values.tolist())]
+    return People(persons, n_groups, int(max_rows_per_group), np.array(keys, dtype=np.uint64))
+
+
+def _key(label):
+    """A number of 64 bits that equal labels share, in every process."""
+    exact = exact_label(label)
+    if isinstance(exact, tuple):
+        exact = str(list(map(_key, exact)))
+    elif not isinstance(exact, str):  # Python hashes numbers alike in every process, but not bytes
+        exact = str(exact if isinstance(exact, bytes | None) else hash(exact))
+    return int.from_bytes(blake2b(exact.encode(errors="surrogatepass"), digest_size=8).digest(), "big")
+
+
+def numbered(column):
+    """The number of the label of each row among the distinct ones, and how many there are.
+
+    Parameters
+    ----------
+    column : Column
+        Without missing values; any hashable labels.
+
+    Returns
+    -------
+    numbers : int64 ndarray of shape (n_samples,)
+    n_distinct : int
+    """
+    values = column.values
+    if values.dtype.kind in "mM":
+        values = values.view(np.int64)
+    if values.dtype.kind in "biuf":
+        distinct, found = np.unique(values, return_inverse=True)
+    else:
+        distinct, found = _numbered_objects(values)
+    return found if column.places is None else found[column.places], len(distinct)
+
+
+def _numbered_objects(labels):
+    number_of = {}
+    try:
+        found = [number_of.setdefault(exact_label(label), len(number_of)) for label in labels]
+        return number_of, np.array(found, dtype=np.int64)
+    except MemoryError:
+        raise
+    except Exception:
+        pass  # an error raised here would keep the label, and errors of a custom label class may quote it
+    raise TypeError("groups must hold hashable labels, such as numbers or strings.")
+
+
+def labels_of_column(column):
+    """The label of each row as an object of Python; dates and durations as counts of their unit.
+
+    Parameters
+    ----------
+    column : Column
+        Without missing values.
+
+    Returns
+    -------
+    list of length n_samples
+    """
+    values = column.values.view(np.int64) if column.values.dtype.kind in "mM" else column.values
+    return (values if column.places is None else values[column.places]).tolist()
+
+
+def exact_label(label):
+    """A hashable value that equal labels share: numbers by value, text by characters, dates by seconds."""
+    if type(label) not in _PLAIN:
+        if normal_form.is_absent(label):  # inside a tuple
+            return None
+        if kind := kind_of_date(label):
+            return kind, seconds_of(label)
+    return next((exact(label) for of_type, exact in _EXACT if isinstance(label, of_type)), label)
+
+
+_PLAIN = frozenset({str, int, bool, bytes, tuple})
+# Python compares numbers exactly, whatever their types, but not members of an enumeration.
+_EXACT = (
+    (str, str.__str__),
+    (bytes, bytes.__bytes__),
+    (int | np.integer | np.bool_, int),
+    (float | np.floating, float),
+    (tuple, lambda label: tuple(map(exact_label, label))),
+)

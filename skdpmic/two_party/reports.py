@@ -19,8 +19,8 @@ from skdpmic._utils.texts import quoted
 from skdpmic._utils.user_files import check_regular, read_json
 from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.statistics.grids import parts_and_missing
-from skdpmic.table.domains import Knots, Labels, LogRange, Nominal, Range, from_json, to_json
-from skdpmic.table.facts import checked_domain
+from skdpmic.table.domains import Knots, Labels, LogRange, Nominal, Range, to_json
+from skdpmic.table.facts import from_json
 from skdpmic.table.normal_form import open_column
 from skdpmic.table.records import read_columns
 
@@ -103,7 +103,7 @@ def description_from_json(text):
     try:
         values = read_json(text)
         fields = ([column[field] for field in _FIELDS] for column in values["columns"])
-        columns = tuple(ReportedColumn(name, checked_domain(from_json(of)), *others) for name, of, *others in fields)
+        columns = tuple(ReportedColumn(name, from_json(of), *others) for name, of, *others in fields)
         description = ReportsDescription(float(values["epsilon"]), values["columns_per_record"], columns)
         is_valid = _is_valid(description) and description.to_json() == json.dumps(values)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):

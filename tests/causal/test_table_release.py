@@ -21,7 +21,7 @@ from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.path import counts_of_sets, with_gaussian_noise
 from skdpmic.table.domains import Nominal
-from skdpmic.table.records import Shape, TableRecords
+from skdpmic.table.records import PublicTable, Shape, TableRecords
 from tests.privacy.laws import gaussian_p_value
 
 SCALES = [Nominal(2), Nominal(3), Nominal(1), Nominal(2), Nominal(2)]
@@ -33,12 +33,12 @@ def records(n=500, seed=0):
     rng = np.random.default_rng(seed)
     common = rng.random(n)
     columns = [np.where(rng.random(n) < 0.8, common, rng.random(n)) ** 3 * size for size in SIZES]
-    return TableRecords(np.array(columns, dtype=np.uint32), SCALES, None)
+    return TableRecords(PublicTable(Shape(n, SCALES)), np.array(columns, dtype=np.uint32))
 
 
 def released(epsilon, max_order=3, table=None, seed=0):
     release, table = TablesRelease(epsilon, 1e-6, 0.01, max_order), records() if table is None else table
-    return release.draw(table, release.mechanism(table.shape), None, entropy_source(seed))
+    return release.draw(table, release.mechanism(table.public.shape), None, entropy_source(seed))
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_the_choice_of_tables_follows_from_the_release_alone(epsilon, seed, few_
     asked = triples_asked_for(5, TableTests(pairs, scales, 500).test, 0.01)
     assert [columns for columns in kept["noisy_tables_"] if len(columns) == 3] == asked
     if asked:
-        plan = TablesRelease(epsilon, 1e-6, 0.01, 3).mechanism(records().shape)
+        plan = TablesRelease(epsilon, 1e-6, 0.01, 3).mechanism(records().public.shape)
         assert kept["noise_scales_"][3] == math.sqrt(plan.variance(ASKED, len(asked)))
 
 

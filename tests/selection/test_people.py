@@ -322,7 +322,7 @@ def test_more_rows_than_a_kernel_accepts_are_refused_before_the_charge(ledger, m
 
 def test_without_budget_no_row_is_drawn(tmp_path, monkeypatch):
     ledger = BudgetLedger(tmp_path / "budget.db", 0.1)
-    monkeypatch.setattr("skdpmic.table.people.People.rows", None)
+    monkeypatch.setattr("skdpmic.table.values.People.rows", None)
     scorer = DPMICScorer(epsilon=1.0, max_rows_per_group=3, ledger=ledger, **UNIT)
     with pytest.raises(Exception, match="budget") as caught:
         scorer.fit(X, Y, GROUPS)

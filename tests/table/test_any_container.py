@@ -27,7 +27,7 @@ from skdpmic import (
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import count_stream
-from skdpmic.table.people import read_people
+from skdpmic.table.values import read_people
 from skdpmic.two_party import RandomizedResponse
 from tests.table.arrow_columns import Stream, encoded
 from tests.table.arrow_columns import pa as pyarrow

@@ -18,8 +18,7 @@ from skdpmic.table import values as reading
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.facts import labels_of
 from skdpmic.table.normal_form import BYTES, OBJECTS, OTHER, TEXT, open_column
-from skdpmic.table.people import read_people
-from skdpmic.table.values import check_classes, make_target
+from skdpmic.table.values import check_classes, make_target, read_people
 from tests.folding import each
 from tests.table.arrow_columns import encoded, pa
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from skdpmic.table.people import read_people
+from skdpmic.table.values import read_people
 from tests.folding import each
 
 

@@ -21,7 +21,7 @@ from skdpmic import DPMICScorer
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.release import bounds as learnt_bounds
-from skdpmic.table.people import read_people
+from skdpmic.table.values import read_people
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from tests.folding import each
 from tests.two_party.sent import reports_of
