@@ -62,7 +62,12 @@ class PrivacyCard:
         -------
         str
         """
-        return page(self.fields)
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width">\n'
+            f"<title>Privacy card of {in_html(self.fields['by'])}</title>\n</head>\n"
+            f"<body>\n{fragment(self.fields)}\n</body>\n</html>\n"
+        )
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the card to a file, replacing an existing one at once.
@@ -98,7 +103,6 @@ def file_content(card, path):
     return text.encode("utf-8", errors="backslashreplace")  # names may contain lone surrogates
 
 
-_BY_FUNCTION = {PrivateSummary: "private_summary", PrivateEvaluation: "private_evaluation"}
 FORMAT, VERSION = "skdpmic privacy card", 2
 _NOT_COVERED = (
     "the output of transform, and encoders or models fitted afterwards: they contain or have seen records",
@@ -159,23 +163,20 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
     >>> card.fields["guarantees"][0]["epsilon"], card.fields["private"]
     (2.0, True)
     """
-    by_function = next((by for kind, by in _BY_FUNCTION.items() if isinstance(released, kind)), None)
-    if isinstance(released, type) or not (by_function or isinstance(released, PrivateEstimator)):
+    if not isinstance(released, PrivateEstimator | PrivateSummary | PrivateEvaluation):
         raise TypeError(
             "released must be a fitted private estimator of skdpmic, a PrivateSummary or a PrivateEvaluation, got "
             f"{type(released).__name__}. {about_numbered_labels(released) or 'For a pipeline, pass the private step.'}"
         )
-    if not by_function:
+    if isinstance(released, PrivateEstimator):
         check_published(released)
     check_ledger(ledger)
-    by = by_function or type(released).__name__
     shown = released._shown()
     if not shown.entries:
-        raise ValueError(
-            f"released must have published something, got a {by} whose results are for the data holder only."
-        )
+        raise ValueError("released must have published something, got results that are for the data holder only.")
     ledger = getattr(released, "ledger", None) if ledger is None else ledger
-    unit = shown.entries[0].unit
+    entry = shown.entries[0]
+    by, unit = entry.what, entry.unit
     account = None if ledger is None else _ledger_fields(ledger, by, unit)
     (_, what), *facts = shown.facts
     fields = {
@@ -188,13 +189,13 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
         "why_broken": list(shown.broken),
         "published": {
             "what": what,
-            "statistic": shown.entries[0].statistic,
-            "mechanism": shown.entries[0].mechanism,
+            "statistic": entry.statistic,
+            "mechanism": entry.mechanism,
             "facts": [{"name": name, "text": text} for name, text in facts],
             "table": shown.table(),
         },
         "guarantees": [plain(_guarantee(entry)) for entry in shown.entries],  # null for infinity: see why_broken
-        "public": _public(unit, shown.entries[0].n, account),
+        "public": _public(unit, entry.n, account),
         "not_covered": [*_NOT_COVERED, *([_REPORTS] if len(shown.entries) == 2 else [])],
         "ledger": account,
     }
@@ -326,16 +327,6 @@ _TITLES = {  # of fields of a guarantee
     "n": "Number of units",
     "rows_per_person": "Records counted per person",
 }
-
-
-def page(fields):
-    """A complete page."""
-    title = in_html(f"Privacy card of {fields['by']}")
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n</head>\n'
-        f"<body>\n{fragment(fields)}\n</body>\n</html>\n"
-    )
 
 
 def fragment(fields):

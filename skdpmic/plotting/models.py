@@ -332,6 +332,14 @@ class EvaluationDisplay(Display):
         return self._end(self.title)
 
 
+def _from_causes_down(arrows):
+    """The nodes of a graph, causes before their effects."""
+    levels = np.zeros(len(arrows), dtype=int)
+    for _ in arrows:
+        levels = np.where(arrows, levels[:, None] + 1, 0).max(axis=0, initial=0)
+    return np.argsort(levels, kind="stable")
+
+
 @dataclass(eq=False, repr=False)
 class GraphDisplay(Display):
     """Plot of a causal graph: arrows for known directions, lines for unknown ones, thicker for stronger evidence.
@@ -449,19 +457,20 @@ class GraphDisplay(Display):
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
         ax.margins(0.1, 0.07)
-        self._draw_names(ax, len(marks))
+        self._draw_names(ax, marks)
         self._draw_edges(ax, marks)
         return self._end(self.title)
 
-    def _draw_names(self, ax, n_nodes):
-        """Write the names on a circle, so that no edge passes below the name of another node."""
-        angles = math.tau * np.arange(n_nodes) / n_nodes
-        places = np.column_stack([np.sin(angles), np.cos(angles)])
+    def _draw_names(self, ax, marks):
+        """Draw the names around a circle, causes above their effects, so that no edge crosses another name."""
+        ranks = np.argsort(_from_causes_down(marks & ~marks.T))
+        sides, angles = np.where(ranks % 2, -1, 1), np.pi * (ranks + 0.5) / len(marks)
+        places = np.column_stack([sides * np.sin(angles), np.cos(angles)])
         box = {"boxstyle": "round,pad=0.35", "facecolor": ax.get_facecolor(), "edgecolor": self._ink, "linewidth": 0.8}
-        style = {"ha": "center", "va": "center", "fontsize": "small", "color": self._ink, "zorder": 1}
-        labels = feature_labels(self.feature_names, n_nodes)
-        named = zip(places, labels, strict=True)
-        self.nodes_ = [ax.text(*place, label, bbox=box, **style) for place, label in named]
+        style = {"va": "center", "fontsize": "small", "color": self._ink, "zorder": 1}
+        named = zip(places, feature_labels(self.feature_names, len(marks)), sides, strict=True)
+        ends = {1: "left", -1: "right"}  # names extend outwards
+        self.nodes_ = [ax.text(*place, name, ha=ends[side], bbox=box, **style) for place, name, side in named]
         ax.update_datalim(places)
         ax.autoscale_view()
 
@@ -473,19 +482,11 @@ class GraphDisplay(Display):
         for i, j in np.argwhere(is_drawn).tolist():
             start, end = self.nodes_[i], self.nodes_[j]
             width, style = _LINES[of_evidence[i, j]]
-            arrow = {
-                "arrowstyle": "-" if is_line[i, j] else "-|>",
-                "mutation_scale": 14,
-                "color": self._ink if is_line[i, j] else CHOSEN,
-                "linewidth": width,
-                "linestyle": style,
-                "patchA": start.get_bbox_patch(),
-                "patchB": end.get_bbox_patch(),
-                "shrinkA": 0,
-                "shrinkB": 0,
-            }
+            look = {"linewidth": width, "linestyle": style, "color": self._ink if is_line[i, j] else CHOSEN}
+            look |= {"arrowstyle": "-" if is_line[i, j] else "-|>", "mutation_scale": 14}
+            boxes = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch(), "shrinkA": 0, "shrinkB": 0}
             ends = end.get_position(), start.get_position()
-            self.edges_[i, j] = ax.annotate("", *ends, arrowprops=arrow, zorder=2)
+            self.edges_[i, j] = ax.annotate("", *ends, arrowprops=look | boxes, zorder=2)
         if (is_drawn & ~is_line).any():
             ax.plot([], [], color=CHOSEN, marker=">", linewidth=1.4, label="cause to effect")
         if (is_drawn & is_line).any():

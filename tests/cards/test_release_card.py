@@ -229,7 +229,7 @@ def test_objects_without_a_card_are_refused():
             release_card(thing)
     reports = RandomizedResponse(epsilon=4.0, bounds=(0, 1)).fit(X)
     alone = TwoPartyScorer().fit(reports.to_arrow(reports.transform(X)), Y)
-    with pytest.raises(ValueError, match="must have published something, got a TwoPartyScorer"):
+    with pytest.raises(ValueError, match="must have published something, got results"):
         release_card(alone)
 
 

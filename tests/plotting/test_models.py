@@ -149,6 +149,7 @@ def test_every_edge_is_drawn_once_and_arrows_have_heads(pyplot):
         assert edge.xy == display.nodes_[j].get_position()  # where the head is
         assert edge.xyann == display.nodes_[i].get_position()
         is_line = (i, j) == (3, 4)
+        assert is_line or edge.xy[1] < edge.xyann[1]  # from above to below
         style = type(edge.arrow_patch.get_arrowstyle()).__name__
         assert style == ("Curve" if is_line else "CurveFilledB")
         assert colors.same_color(edge.arrow_patch.get_edgecolor(), "black" if is_line else CHOSEN)
