@@ -7,7 +7,6 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateAdditiveRegressor, PrivateGridSearch
-from skdpmic._utils.progress import SILENT, Progress
 from skdpmic.correlation import PrivateCorrelation
 from tests.select_names import SelectNames
 
@@ -116,13 +115,3 @@ def test_other_values_of_verbose_are_refused_before_the_charge(verbose, tmp_path
         with pytest.raises(ValueError, match=f"verbose must be an int >= 0, got {verbose!r}"):
             estimator.set_params(verbose=verbose).fit(X, Y)
     assert ledger.spent() == (0, 0)
-
-
-def test_a_pass_prints_at_most_ten_lines(capsys):
-    for total in (1, 3, 10, 11, 999):
-        assert list(Progress("name", 1).track(range(total), total, "columns")) == list(range(total))
-        lines = capsys.readouterr().out.splitlines()
-        assert len(lines) == min(total, 10)
-        assert lines[-1].startswith(f"[name] {total}/{total} columns, ")
-    list(SILENT.track(range(5), 5, "columns"))
-    assert capsys.readouterr().out == ""

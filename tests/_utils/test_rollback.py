@@ -2,11 +2,9 @@
 
 import copy
 import inspect
-import os
 import sys
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -102,22 +100,6 @@ def test_a_sketch_interrupted_at_any_line_is_unchanged_complete_or_refused(tmp_p
     assert seen == sorted(seen, key=["as it was", "refused", "complete"].index)
     assert min(seen.count("as it was"), seen.count("refused")) > 3
     assert seen[-1] == "complete"
-
-
-def test_an_interrupted_save_leaves_no_file_with_counts(tmp_path, monkeypatch):
-    counted = RangeGridSketch(n_features=D, **PUBLIC).update(X, Y)
-    counted.save(tmp_path / "sketch")
-    saved = (tmp_path / "sketch").read_bytes()
-
-    def interrupted(unfinished, path):
-        assert Path(unfinished).read_bytes() == counted.to_bytes()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        counted.update(X, Y).save(tmp_path / "sketch")
-    assert [path.name for path in tmp_path.iterdir()] == ["sketch"]
-    assert (tmp_path / "sketch").read_bytes() == saved
 
 
 # --- Estimators ---------------------------------------------------------------------------------------------------

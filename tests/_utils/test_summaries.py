@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas
 import pytest
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -15,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from skdpmic import (
     DPMICScorer,
     DPMICSelector,
-    PrivacyLeakWarning,
     PrivateAdditiveRegressor,
     PrivateGridSearch,
 )
@@ -122,14 +120,6 @@ def test_an_unfitted_estimator_shows_the_diagram_only(name):
     assert "skdpmic-release" not in unfitted._repr_html_() + unfitted._repr_mimebundle_()["text/html"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_there_is_no_html_if_display_is_text(name, fitted):
-    with config_context(display="text"):
-        assert not hasattr(fitted[name], "_repr_html_")
-        assert fitted[name]._repr_mimebundle_() == {"text/plain": repr(fitted[name])}
-
-
 def test_unpublished_counts_are_not_shown():
     scorer = DPMICScorer(**PUBLIC).fit(FRAME, Y)
     assert "skdpmic-release" not in scorer.partial_fit(FRAME, Y)._repr_html_()
@@ -210,14 +200,6 @@ def test_a_fit_without_privacy_says_so_for_good(estimator, parameters, why):
     fit.fit(FRAME, Y)
     assert "No privacy" not in section(fit)
     assert released(fit).facts["Covers"] == "each of 400 records"
-
-
-@pytest.mark.few
-@pytest.mark.parametrize("estimator", [PrivateCorrelation, PrivatePC])
-def test_a_matrix_without_privacy_says_so(estimator):
-    with pytest.warns(PrivacyLeakWarning):
-        assert "random_state was set" in section(estimator(random_state=0).fit(FRAME, Y))
-    assert "an epsilon is infinite" in section(estimator(epsilon=math.inf).fit(FRAME, Y))
 
 
 # --- Names are the user's -------------------------------------------------------------------------------------------

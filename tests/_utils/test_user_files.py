@@ -3,7 +3,6 @@
 import os
 import socket
 import stat
-import threading
 
 import pytest
 
@@ -95,23 +94,6 @@ def test_a_file_is_replaced_atomically_and_keeps_its_permissions(tmp_path):
     finally:
         os.umask(before)
     assert (path.read_bytes(), os.listdir(tmp_path)) == (b"c", ["file"])
-
-
-def test_concurrent_readers_see_the_old_content_or_the_new(tmp_path):
-    path, contents, done = tmp_path / "file", {b"a" * 10**5, b"b" * 10**5}, threading.Event()
-    write_whole(path, b"a" * 10**5)
-
-    def write():
-        for _ in range(20):
-            for content in contents:
-                write_whole(path, content)
-        done.set()
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    while not done.is_set():
-        assert path.read_bytes() in contents
-    thread.join()
 
 
 @POSIX

@@ -307,16 +307,6 @@ def test_a_template_has_all_columns(source, folder, capsys):
 
 
 @pytest.mark.slow
-def test_the_exit_status_matches_the_help(folder):
-    help_text = command("select", "--help").stdout
-    assert "exit status:" in help_text
-    assert "refused by the ledger" in help_text
-    command(*SELECT, "--ledger", "people.db", "--yes", "--epsilon", "0.75")
-    refused = command(*SELECT, "--ledger", "people.db", "--yes")
-    assert (refused.returncode, refused.stdout) == (3, "")
-
-
-@pytest.mark.slow
 def test_a_command_declines_if_nobody_can_be_asked_and_prints_what_the_terminal_can_show(folder):
     declined = command(*SELECT)
     assert (declined.returncode, declined.stdout) == (4, "")

@@ -10,9 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdpmic import (
-    BudgetError,
     BudgetLedger,
-    PrivacyLeakWarning,
     PrivateAdditiveClassifier,
     PrivateAdditiveRegressor,
     release_card,
@@ -152,19 +150,6 @@ def test_a_model_without_a_description_of_its_target_names_its_own_parameter(tab
     assert ("classes" if name == "target_bounds" else "target_bounds") not in str(error.value)
 
 
-def test_a_ledger_is_charged_once_and_refuses_to_exceed_its_limit(table, tmp_path):
-    X, y, _ = table
-    ledger = BudgetLedger(tmp_path / "ledger.json", epsilon=1.5, delta=1e-5, composition="basic")
-    model = PrivateAdditiveClassifier(1.0, 1e-6, **PUBLIC, classes=CLASSES, ledger=ledger).fit(X, y)
-    assert ledger.spent() == (1.0, 1e-6) == model.privacy_spent_
-    (entry,) = ledger.entries()
-    assert (entry.n, entry.d, entry.release, entry.mechanism) == (N, 5, "tables", "gaussian")
-    before = model.coef_.copy()
-    with pytest.raises(BudgetError):
-        model.fit(X, y)
-    np.testing.assert_array_equal(model.coef_, before)
-
-
 @pytest.mark.filterwarnings("error")
 def test_a_weak_signal_is_warned_about_before_the_charge(table, tmp_path):
     X, y, signal = table
@@ -252,16 +237,6 @@ def test_a_plan_states_the_noise_of_a_fit_before_there_is_a_table(table):
         assert type(row.error) is float  # and not of numpy, whose repr would fill the screen
 
 
-def test_the_notebook_and_the_card_show_the_effects(table):
-    X, y, _ = table
-    model = PrivateAdditiveClassifier(3.0, **PUBLIC, classes=CLASSES).fit(X, y)
-    html = model._repr_html_()
-    assert "an additive model of 5 columns" in html
-    card = release_card(model)
-    assert card.fields["published"]["table"]["rows"][0][0] in ("age", "sex")
-    assert card.fields["private"]
-
-
 @pytest.mark.filterwarnings("ignore:noise will exceed the signal")
 @pytest.mark.parametrize("delta", DELTAS)
 def test_no_part_is_named_or_said_to_have_records_if_its_count_is_within_the_noise(delta):
@@ -296,15 +271,3 @@ CHECKED = [
 @parametrize_with_checks(CHECKED)
 def test_additive_models_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
-
-
-@pytest.mark.parametrize("library", ["polars", "pyarrow"])
-def test_fits_and_predictions_do_not_depend_on_the_library_that_holds_the_table(table, library):
-    other = pytest.importorskip(library)
-    X, y, _ = table
-    Z = other.from_pandas(X) if library == "polars" else other.Table.from_pandas(X)
-    model = PrivateAdditiveClassifier(3.0, **PUBLIC, classes=CLASSES, random_state=0)
-    with pytest.warns(PrivacyLeakWarning):
-        here, there = clone(model).fit(X, y), clone(model).fit(Z, y)
-    np.testing.assert_array_equal(here.coef_, there.coef_)
-    np.testing.assert_array_equal(here.predict_proba(X), here.predict_proba(Z))

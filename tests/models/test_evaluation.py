@@ -116,22 +116,6 @@ def test_no_prediction_depends_on_another_record(rows):
     assert (predicted_by(Standardizing(), rows)[0][0] == changed[0][0]).all()
 
 
-@each("form", ["polars", "lazy", "arrow", "reader"])
-def test_the_records_may_be_in_any_table_that_the_model_takes(form):
-    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    columns = {"a": X[:, 0], "b": X[:, 1]}
-    rows = {
-        "polars": lambda: polars.DataFrame(columns),
-        "lazy": lambda: polars.LazyFrame(columns),
-        "arrow": lambda: pyarrow.table(columns),
-        "reader": lambda: pyarrow.table(columns).to_reader(max_chunksize=7),
-    }
-    public = {"bounds": {"a": (0, 1), "b": (0, 1)}, "classes": [0, 1]}
-    model = PrivateAdditiveClassifier(1.0, **public).fit(pandas.DataFrame(columns), Y)
-    expected = evaluate(model, rows=pandas.DataFrame(columns), epsilon=math.inf)
-    assert evaluate(model, rows=rows[form](), epsilon=math.inf).figures == expected.figures
-
-
 # --- What is refused --------------------------------------------------------------------------------------------------
 
 
@@ -249,15 +233,6 @@ def test_a_result_keeps_only_noisy_and_public_values():
     (counts,) = evaluation.noisy_counts.values()
     assert evaluation.figures["accuracy"] != evaluate(epsilon=math.inf).figures["accuracy"]
     assert counts.sum() != N
-
-
-def test_a_release_card_describes_the_test_score(tmp_path):
-    ledger = BudgetLedger(tmp_path / "ledger", epsilon=5)
-    card = release_card(evaluate(ledger=ledger), ledger=ledger)
-    assert card.fields["by"] == "private_evaluation"
-    assert card.fields["published"]["table"]["rows"][0][0] == "ROC AUC"
-    assert "test score of a model" in card.fields["statement"]
-    assert card.fields["private"]
 
 
 def test_a_result_is_shown_as_text_a_frame_and_html():

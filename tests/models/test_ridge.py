@@ -1,12 +1,10 @@
 """Models from noisy tables, compared with plain formulas, without noise and with it."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
 from skdpmic._utils.arguments import nearest_shares
-from skdpmic.models.model_releases import ScorecardNoise, effects_on_classes, moment_matrix, ridge
+from skdpmic.models.model_releases import ScorecardNoise, effects_on_classes, ridge
 from skdpmic.models.parts import offsets_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -32,12 +30,6 @@ def tables(codes):
     return [part.sum(axis=0) for part in parts], pairs
 
 
-def test_moments_from_tables_equal_those_of_the_indicators():
-    codes, _ = codes_and_target()
-    Z = indicators(codes)
-    np.testing.assert_array_equal(moment_matrix(N, *tables(codes), OFFSETS), Z.T @ Z)
-
-
 def test_without_noise_the_model_is_ridge_regression_on_indicators():
     codes, y = codes_and_target()
     Z = indicators(codes)
@@ -45,14 +37,6 @@ def test_without_noise_the_model_is_ridge_regression_on_indicators():
     expected = Z @ np.linalg.solve(Z.T @ Z + np.eye(Z.shape[1]), Z.T @ y)
     np.testing.assert_allclose(effects.intercept + Z[:, 1:] @ effects.of_parts[:, 0], expected, atol=1e-9)
     assert not effects.deviations.any()
-
-
-def test_the_mean_effect_of_each_column_is_zero():
-    codes, y = codes_and_target()
-    Z = indicators(codes)
-    effects = ridge(Z.T @ Z, Z[:, 1:].T @ y[:, None], OFFSETS, 1.0, 0.1)
-    for first, last in pairwise(OFFSETS):
-        assert Z[:, 1 + first : 1 + last].sum(axis=0) @ effects.of_parts[first:last, 0] == pytest.approx(0, abs=1e-9)
 
 
 def noisy(moments, sums, count_scale, sum_scale, rng):
