@@ -27,7 +27,7 @@ class PrivateEstimator(BaseEstimator):
     _plan: Callable[[], Any] | None = None  # of a fit to a table; None for releases of other kinds
 
     def __sklearn_is_fitted__(self):
-        return hasattr(self, "ranking_")
+        return "_stored" in vars(self) and "_sketch" not in vars(self)  # which are counts not yet published
 
     def __getstate__(self):
         return super().__getstate__() | {_NONCE: fresh_nonce()}

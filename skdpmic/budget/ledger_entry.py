@@ -151,7 +151,7 @@ def text_of(value: Any, name: str) -> str:
 def number_of(value: Any, name: str) -> float:
     """`value` as the float that equals it."""
     with contextlib.suppress(OverflowError):  # of a large int
-        if isinstance(value, numbers.Real) and not isinstance(value, bool) and float(value) == value:
+        if not isinstance(value, bool) and isinstance(value, numbers.Real) and float(value) == value:
             return float(value) + 0.0  # 0 for -0, which not all databases store
     raise ValueError(f"{name} must be a number that is exactly a float, got {quoted(value)}.")
 

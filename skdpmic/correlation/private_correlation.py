@@ -112,9 +112,6 @@ class PrivateMatrixEstimator(PrivateEstimator):
         budget = (plan.epsilon, plan.delta, int(n_features), int(n_samples) * each, each)
         return NoisyConcordances.for_budget(*budget).noise_scale
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "noise_scale_")
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.sparse = True

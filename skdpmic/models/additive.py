@@ -403,9 +403,6 @@ class PrivateAdditiveModel(PrivateEstimator):
         order = np.argsort(-sizes, kind="stable")
         return Summary(facts, why_broken(self._entry), columns, order, unit="column", entries=(self._entry,))
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "coef_")
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True

@@ -387,9 +387,6 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             facts.append((NOT_COVERED, f"the refit: {nested.steps_in_words(self._earlier)} before a private step"))
         return Summary(facts, why_broken(self._entry), entries=(self._entry,))
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "best_index_")
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)

@@ -302,9 +302,6 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
                 PrivacyLeakWarning,
             )
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "n_parts_")
-
     def _shown(self):
         """The release of each `transform` of a :class:`RandomizedResponse`."""
         d, entry, of_part = self.n_features_in_, self._entry(), budget(self.epsilon_per_column_, 0)

@@ -147,8 +147,7 @@ def true_parts(table, description):
     """
     values = read_columns(table, description.domains)
     parts = [_placed(column, of_column) for column, of_column in zip(description.columns, values, strict=True)]
-    described = zip(description.names, parts, strict=True)
-    empty = [name for name, of_column in described if (of_column < 0).any()]
+    empty = [name for name, each in zip(description.names, parts, strict=True) if (each < 0).any()]
     if empty:
         raise ValueError(
             "X must have no NaN or other missing values with allow_missing=False, got some in columns "
@@ -160,11 +159,10 @@ def true_parts(table, description):
 def _placed(column, values):
     """The part of each value of a column, by its domain; -1 for a missing value without a part."""
     encoded = column.domain.encoded
-    if isinstance(encoded, Nominal):
-        parts, last = values.astype(np.int64), encoded.n_labels + 1
-    else:
-        parts, last = parts_and_missing(values, encoded, column.n_equal)[0].astype(np.int64), column.n_equal
-    return parts if column.has_missing else np.where(parts == last, -1, parts)
+    if not isinstance(encoded, Nominal):
+        values, _ = parts_and_missing(values, encoded, column.n_equal)
+    parts = values.astype(np.int64)
+    return parts if column.has_missing else np.where(parts == column.n_parts, -1, parts)
 
 
 class Reports(NamedTuple):

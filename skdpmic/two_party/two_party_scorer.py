@@ -29,8 +29,7 @@ from skdpmic.statistics.mic.noisy_tables import mic_of_class_table, mic_of_table
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.records import check_enough
 from skdpmic.table.values import check_target_shares, make_target, target_domain
-from skdpmic.two_party import distance_correlation
-from skdpmic.two_party.distance_correlation import FARTHEST, REFUSALS
+from skdpmic.two_party.distance_correlation import FARTHEST, REFUSALS, estimate_from_counts, estimate_from_records
 from skdpmic.two_party.randomized_response import inverse_response_matrix
 from skdpmic.two_party.reports import open_reports
 
@@ -255,8 +254,8 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
         return Summary(facts, broken, feature_columns(self), by_rank(self), unit="feature", entries=entries)
 
     def _two_party_plan(self):
+        got = quoted(self.statistic)
         if self.statistic not in ("distance_correlation", "mtv_r", "mic_r"):
-            got = quoted(self.statistic)
             raise ValueError(f"statistic must be 'distance_correlation', 'mtv_r' or 'mic_r', got {got}.")
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
@@ -269,7 +268,6 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
         shares = self.target_shares
         if shares is not None:
             if self.statistic != "mtv_r":
-                got = quoted(self.statistic)
                 raise ValueError(f"target_shares must be None with statistic={got}, because it requires 'mtv_r'.")
             shares = np.array(check_target_shares(shares, self.target_bounds, self.classes))
             shares = shares / shares.sum()
@@ -362,23 +360,19 @@ def _scores_of_tables(plan, reports):
     def scored(target, random_bytes):
         is_discrete, published = target.n_classes is not None, {}
         if plan.statistic == "distance_correlation" and plan.epsilon is None:
-            return _correlations([distance_correlation.estimate_from_records(*each, target) for each in columns])
+            return _correlations([estimate_from_records(*each, target) for each in columns])
         tables = [count_reports(parts, target, n_parts, len(inverse)) for parts, _, inverse in columns]
         if plan.epsilon is not None:
             tables = [with_laplace_noise(table, scale, random_bytes) for table in tables]
             published = {"noisy_counts_": tables, "noise_scale_": float(scale)}
         if plan.statistic == "distance_correlation":
             found = [
-                distance_correlation.estimate_from_counts(
-                    table, (parts >= 0).sum(), column, inverse, is_discrete, scale
-                )
+                estimate_from_counts(table, (parts >= 0).sum(), column, inverse, is_discrete, scale)
                 for table, (parts, column, inverse) in zip(tables, columns, strict=True)
             ]
             return published | _correlations(found)
-        scores = [
-            table_score(plan.statistic, table, inverse, is_discrete, scale)
-            for table, (_, _, inverse) in zip(tables, columns, strict=True)
-        ]
+        pairs = zip(tables, columns, strict=True)
+        scores = [table_score(plan.statistic, table, inverse, is_discrete, scale) for table, (*_, inverse) in pairs]
         return published | _ranked(np.array(scores))
 
     return scored
@@ -405,9 +399,8 @@ def _known_scores(plan, reports):
     def scored(target, random_bytes):
         published = {"null_scores_": np.array(null_scores)}
         tables = [count_reports(parts, target, len(plan.shares), len(inverse)) for parts, inverse in columns]
-        scores = [
-            float(known_score(table, inverse, plan.shares)) for table, (_, inverse) in zip(tables, columns, strict=True)
-        ]
+        pairs = zip(tables, columns, strict=True)
+        scores = [float(known_score(table, inverse, plan.shares)) for table, (_, inverse) in pairs]
         if plan.epsilon is not None:
             scores = [noisy_score(*each, random_bytes) for each in zip(scores, scales, strict=True)]
             published["noisy_scores_"] = np.array(scores)

@@ -7,6 +7,7 @@ import pytest
 
 from skdpmic.two_party import TwoPartyScorer
 from skdpmic.two_party import two_party_scorer as module
+from skdpmic.two_party.distance_correlation import NOTHING
 from tests.privacy.auditing import privacy_loss_at_least
 from tests.two_party.sent import reports_of
 
@@ -17,8 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  #
 @pytest.fixture(autouse=True)
 def counts_only(monkeypatch):
     """Skip what is computed from the noisy counts, which takes most of the time."""
-    nothing = module.distance_correlation.NOTHING
-    monkeypatch.setattr(module.distance_correlation, "estimate_from_counts", lambda *arguments: (nothing, 0.0))
+    monkeypatch.setattr(module, "estimate_from_counts", lambda *arguments: (NOTHING, 0.0))
 
 
 N, EPSILON, ALPHA = 6, 2.0, 1e-3
