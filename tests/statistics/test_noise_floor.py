@@ -4,12 +4,10 @@ A table has a row for each class. Neighbours differ by one record, which is in a
 """
 
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
 
-from skdpmic import mtv_r
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.records import Shape
 from tests.folding import each
@@ -92,16 +90,6 @@ def test_with_a_known_share_one_record_moves_the_score_by_at_most_two_over_n(t, 
         assert (change == pytest.approx(2 / n, **EXACT)) == (n >= attained_from)
 
 
-def test_at_the_share_of_the_class_the_score_attains_the_floor_and_mtv_r_the_stated_fraction():
-    tables, _ = all_tables((2, 3), 8)
-    for rare in range(1, 5):
-        here, p = tables[tables[:, 0].sum(axis=1) == rare], rare / 8
-        rare_times_tau = rare * total_variation(here)
-        np.testing.assert_allclose(known_share(here, p) / (2 / 8), rare_times_tau, atol=1e-12)
-        of_mtv_r = 2 * distance_from_independence(here) / (4 * 7 / 64)
-        np.testing.assert_allclose(of_mtv_r, (1 - p) * 8 / 7 * rare_times_tau, atol=1e-12)
-
-
 @pytest.mark.parametrize("name", STATISTICS)
 @each("n", [4, 10, 100, 1001, 10**6])
 def test_no_statistic_of_the_package_has_a_sensitivity_below_the_floor(name, n):
@@ -119,34 +107,3 @@ def test_the_distance_from_independence_moves_by_less_than_stated(shape, least):
         change = largest_change(distance_from_independence(tables), moves)
         assert change <= least * (n - 1) / n**2 + 1e-12 < 3 / n + 2 / n**2
         assert least == 3 or change == pytest.approx(2 * (n - 1) / n**2, **EXACT)
-
-
-def from_balanced_dependence(tables):
-    """PrivBayes' F for a binary attribute: the best assignment of parts to values, no share counting above a half."""
-    overlaps = []
-    for chosen in product((0, 1), repeat=tables.shape[2]):
-        if len(set(chosen)) == 2:  # each value must occur
-            kept = [tables[:, value, np.array(chosen) == value].sum(axis=1) / tables[0].sum() for value in (0, 1)]
-            overlaps.append(np.minimum(kept, 0.5).sum(axis=0))
-    return np.max(overlaps, axis=0) - 1
-
-
-@each("n_parts", [2, 3])
-def test_the_distance_from_balanced_dependence_attains_the_floor(n_parts):
-    for n in (4, 5, 6):
-        tables, moves = all_tables((2, n_parts), n)
-        of_balanced, of_half = from_balanced_dependence(tables), known_share(tables, 0.5)
-        assert largest_change(of_balanced, moves) == pytest.approx(1 / n, **EXACT)
-        assert (1 + 2 * of_balanced <= of_half + 1e-12).all()
-        equal = 2 * tables[:, 0].sum(axis=1) == n
-        np.testing.assert_allclose((1 + 2 * of_balanced)[equal], of_half[equal], atol=1e-12)
-
-
-def test_mtv_r_on_two_by_two_tables_is_the_centred_symmetry_statistic():
-    tables, _ = all_tables((2, 2), 7)
-    signs = np.array([-1, 1])
-    mean_ab = (tables * np.outer(signs, signs)).sum(axis=(1, 2)) / 7
-    mean_a, mean_b = tables.sum(axis=2) @ signs / 7, tables.sum(axis=1) @ signs / 7
-    np.testing.assert_allclose(2 * distance_from_independence(tables), np.abs(mean_ab - mean_a * mean_b), atol=1e-12)
-    x, y = np.repeat([0.25, 0.75], 50), np.repeat([0.25, 0.75, 0.25, 0.75], [40, 10, 10, 40])
-    assert mtv_r(x, y, bounds=((0, 1), (0, 1))) == pytest.approx(0.6)  # the mean of AB is .6, those of A and B are 0

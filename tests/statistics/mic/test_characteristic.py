@@ -1,13 +1,10 @@
 """The entries of a characteristic matrix, and statistics of them."""
 
-import pickle
-
 import numpy as np
 import pytest
 
 from skdpmic import characteristic_matrix, mic_e, mic_r
 from skdpmic.statistics.mic.characteristic import CharacteristicMatrix
-from tests.folding import each
 from tests.statistics.mic.test_mic_e import KINDS, _data
 
 BOUNDS = ((-2.0, 2.0), (-1.5, 3.0))
@@ -29,25 +26,6 @@ def _value(x, y, statistic, **arguments):
 def test_the_largest_entry_is_the_statistic(kind, n, arguments):
     x, y = _data(kind, n, np.random.default_rng(n))
     assert characteristic_matrix(x, y, **arguments).mic() == _value(x, y, **arguments)
-
-
-@pytest.mark.parametrize("arguments", STATISTICS.values(), ids=STATISTICS)
-def test_matrix_has_an_entry_wherever_k_times_l_is_at_most_B(arguments):
-    x, y = _data("random", 50, np.random.default_rng(0))
-    matrix = characteristic_matrix(x, y, **arguments).matrix
-    k, l = np.indices(matrix.shape)  # noqa: E741
-    np.testing.assert_array_equal(np.isnan(matrix), (k * l > arguments["B"]) | (k < 2) | (l < 2))
-    assert len(matrix) == arguments["B"] // 2 + 1
-
-
-@pytest.mark.parametrize("arguments", STATISTICS.values(), ids=STATISTICS)
-def test_swapping_the_variables_transposes_the_matrix(arguments):
-    x, y = _data("related", 50, np.random.default_rng(0))
-    y = y + 0.1 * np.arange(50) / 50
-    swapped = arguments | ({"bounds": BOUNDS[::-1]} if "bounds" in arguments else {})
-    one, other = characteristic_matrix(x, y, **arguments), characteristic_matrix(y, x, **swapped)
-    np.testing.assert_array_equal(one.matrix, other.matrix.T)
-    assert one.matrix[3, 2] > one.matrix[2, 3] + 0.1  # three parts of x capture a parabola
 
 
 def _small_matrix():
@@ -80,21 +58,6 @@ def test_gmic_matches_values_by_hand():
         assert entries.gmic(p) == pytest.approx((maximal**p).mean() ** (1 / p))
     assert entries.gmic(-5000) == pytest.approx(0.3, rel=0.001)
     assert entries.gmic(5000) == pytest.approx(0.8, rel=0.001)
-
-
-@each("p", [-np.inf, -1, 0, 1, np.inf])
-def test_all_statistics_of_a_constant_variable_are_zero(p):
-    entries = characteristic_matrix(np.ones(20), np.arange(20), B=8)
-    assert entries.gmic(p) == entries.mic() == entries.tic() == entries.mas() == entries.mev() == 0
-    assert entries.mcn() == 2
-
-
-def test_repr_holds_no_data_and_pickling_keeps_everything():
-    x, y = 1000 + np.random.default_rng(0).random((2, 30))
-    entries = characteristic_matrix(x, y, B=6)
-    assert repr(entries) == f"<CharacteristicMatrix of 3 entries, mic={entries.mic():.4g}>"
-    copy = pickle.loads(pickle.dumps(entries))
-    np.testing.assert_array_equal(copy.matrix, entries.matrix)
 
 
 def test_eps_and_p_are_checked():

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer, dp_mic_classif
+from skdpmic import dp_mic_classif
 from skdpmic.statistics.grids import check_B, check_c, largest_c
 from skdpmic.statistics.mic import statistic
 from skdpmic.statistics.mic.statistic import TABLES, default_B, default_c, resolve_B, resolve_c
@@ -41,15 +41,3 @@ def test_c_is_chosen_to_suit_a_large_B():
     assert resolve_c("auto", n, 1.0, B, 2) == largest_c(n, B, 2) == 2
     scores = dp_mic_classif(np.zeros((n, 1)), np.arange(n) % 2, epsilon=1, bounds=(0, 1), classes=[0, 1], B=B)
     assert 0 <= scores[0] <= 1
-
-
-@pytest.mark.parametrize("correction", [None, "miller-madow"])
-def test_the_choice_is_a_function_of_public_numbers(correction):
-    rng = np.random.default_rng(0)
-    public = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": 2, "correction": correction}
-    fits = [DPMICScorer(**public).fit(rng.random((60, 2)) ** power, rng.random(60)) for power in (1, 5)]
-    public |= {"target_bounds": None, "classes": range(4)}
-    fits.append(DPMICScorer(**public).fit(rng.random((60, 2)), rng.integers(4, size=60)))
-    for fit, n_classes in zip(fits, (None, None, 4), strict=True):
-        sizes = default_B(60, 1.0, n_classes, correction), default_c(60, 1.0, n_classes, correction)
-        assert (fit.B_, fit.c_) == sizes

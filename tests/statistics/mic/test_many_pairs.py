@@ -4,7 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.spatial import distance
 
 from skdpmic import mic_cross, mic_e, mic_pairs, mic_r
 
@@ -38,13 +37,6 @@ def test_each_statistic_has_its_own_default_of_c():
     X = _table()[:, [0, 2]]
     assert mic_pairs(X)[0] == mic_e(*X.T)
     assert mic_pairs(X, statistic="mic_r", bounds=(-3, 3))[0] == mic_r(*X.T, bounds=((-3, 3), (-3, 3)))
-
-
-def test_many_pairs_are_in_the_order_of_pdist():
-    X = _table(n=6, n_columns=15)
-    square = distance.squareform(mic_pairs(X, n_jobs=2))
-    for i, j in [(0, 1), (3, 9), (9, 3), (13, 14)]:
-        assert square[i, j] == mic_e(X[:, i], X[:, j])
 
 
 def test_pandas_names_are_kept():

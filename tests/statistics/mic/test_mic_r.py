@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skdpmic import mic_r
-from skdpmic.statistics.grids import grid_size, largest_c, largest_size
+from skdpmic.statistics.grids import largest_c, largest_size
 from skdpmic.statistics.mic import mic_r as module
 from skdpmic.statistics.mic.mic_r import (
     ClassTargetScorer,
@@ -92,13 +92,6 @@ def test_scores_match_golden_values_on_edge_cases():
         bounds = ((case["x0"], case["x1"]), (case["y0"], case["y1"]))
         score = mic_r(case["x"], case["y"], bounds=bounds, B=case["B"], c=case["c"])
         assert score == pytest.approx(case["mic_r"], abs=1e-9), (case["case"], case["B"], case["c"])
-
-
-def test_exponents_give_no_more_cells_than_allowed():
-    assert (grid_size(0.6, 1000), grid_size(0.1, 10), grid_size(18.5, 5)) == (1000**0.6, 4.0, 18.5)
-    assert grid_size(0.6, 10**9) == largest_size(10**9) == 10_000
-    for n in (2, 50, 1000, 10**4, 10**6):
-        assert grid_size(0.999, n) <= largest_size(n)
 
 
 # --- The plan: tables instead of nested loops -----------------------------------------------------------------------

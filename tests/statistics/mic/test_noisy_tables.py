@@ -145,13 +145,6 @@ def test_every_table_gets_separate_noise():
     assert not (noisy[0] == noisy[1]).all()
 
 
-def test_without_noise_counts_are_untouched():
-    counts = np.arange(12).reshape(2, 3, 2)
-    mechanism = GeometricMechanism.for_budget(math.inf, 2)
-    assert mechanism.noise_scale == 0
-    np.testing.assert_array_equal(mechanism.release(counts, 66, entropy_source()), counts)
-
-
 # --- The estimate ---------------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,5 @@
 """MICr of nominal features equals brute force: against numbers and classes, from records and from counts."""
 
-import math
 from fractions import Fraction
 
 import mpmath
@@ -10,12 +9,10 @@ import pytest
 from skdpmic.statistics.mic.mic_r import (
     ClassTargetScorer,
     NumericTargetScorer,
-    degrees_in_two,
-    labels_in_two,
     largest_rounding_error,
     nominal_plan,
 )
-from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
+from skdpmic.statistics.mic.optimize_axis import rounding_error
 from skdpmic.table.domains import Nominal
 from tests.folding import each
 from tests.naive import naive_groupings_of_labels, naive_mic_r_nominal, naive_mic_r_of_codes, naive_two_groups
@@ -109,19 +106,6 @@ def test_two_perfectly_informative_groups_are_found_among_all_of_fourteen_labels
             NumericTargetScorer(target % 2, UNIT, 40, 5).score(codes, Nominal(14)),
         ):
             assert score > 0.99
-
-
-@each("n_labels, n_columns", [(2, 5), (5, 16), (14, 24), (14, 48)])
-def test_the_offset_of_two_groups_is_their_mean_by_chance(n_labels, n_columns):
-    # The mean of 400 draws of 5000 records: within a tenth, and 4 standard errors (alpha = 1e-4).
-    rng, n = np.random.default_rng(n_columns), 5000
-    table, in_two = entropy_table(n), labels_in_two(n_labels, n_columns)
-    draws = [
-        in_two.largest_entry(in_two.count(rng.integers(n_labels, size=n), rng.integers(n_columns, size=n)), table)
-        for _ in range(400)
-    ]
-    degrees, expected = 2 * n * math.log(2) * np.array(draws), degrees_in_two(n_labels, n_columns)
-    assert abs(degrees.mean() - expected) < expected / 10 + 4 * degrees.std() / 20
 
 
 # --- Rounding -----------------------------------------------------------------------------------------------------

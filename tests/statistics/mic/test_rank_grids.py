@@ -30,15 +30,6 @@ def test_score_equals_the_definition_by_brute_force(n, B, c):
     assert mic_e_of(np.argsort(y_ranks), B, c) == mic_e_of(y_ranks, B, c)  # x and y exchanged
 
 
-def test_without_ties_and_with_a_master_part_for_each_record_the_score_is_the_public_mic_e():
-    rng = np.random.default_rng(0)
-    for n in (10, 50, 200):
-        x, y = rng.normal(size=n), rng.normal(size=n)
-        y[: n // 2] = x[: n // 2] ** 2
-        ranks = ranks_in_y(x, y, np.zeros(n), np.zeros(n))
-        assert mic_e_of(ranks, 12, n) == mic_e(x, y, B=12, c=n)
-
-
 def test_only_the_order_of_values_matters_and_keys_break_ties():
     x, y = np.array([0.0, 5.0, -0.0, 1.0]), np.array([3.0, 3.0, 1.0, 3.0])
     x_ties, y_ties = np.array([9, 0, 1, 5]), np.array([2, 1, 0, 3])

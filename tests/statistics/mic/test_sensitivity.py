@@ -46,12 +46,6 @@ def test_every_sensitivity_is_the_exact_value_rounded_up():
                 assert exact <= mpmath.mpf(value) <= exact * (1 + mpmath.mpf("1e-12"))
 
 
-def test_three_parts_cost_nothing_up_to_8_records():
-    for n in range(2, 9):
-        assert mi_sensitivity(n) / LOG3 < binary_mi_sensitivity(n)
-    assert mi_sensitivity(9) / LOG3 > binary_mi_sensitivity(9)
-
-
 # --- A fixed grid: steps 1 and 2 of the proof -------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from skdpmic import DPMICScorer, DPMICSelector, mtv_r
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics import chance
 from skdpmic.statistics.mtv import released_shares
-from skdpmic.statistics.mtv.family import N_PLACES, UNITS, TargetShares, class_family, numeric_family, public_shares
+from skdpmic.statistics.mtv.family import N_PLACES, UNITS, TargetShares, class_family, numeric_family
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_cut_shares, release_shares
 from tests.folding import each
 from tests.tables import UNIT, refused
@@ -108,11 +108,6 @@ def test_only_noisy_counts_are_published(monkeypatch):
     middle = release_cut_shares(counts, 8, (0.0, 1.0), budget(counts, Fraction(1, 1000)))
     share = Fraction(2048 + 5, n)
     assert middle == TargetShares((4, 8), (share, 1 - share), Fraction(1000), n)
-
-
-def test_published_shares_are_clipped_to_the_range_from_0_to_1():
-    margin = TargetShares((1, 2, 3), (Fraction(-1, 10), Fraction(6, 5), Fraction(1, 3)), Fraction(2), 100)
-    assert margin.published().tolist() == [0.0, 1.0, pytest.approx(1 / 3)]
 
 
 # --- Grids where shares are known with noise --------------------------------------------------------------------
@@ -248,10 +243,6 @@ def test_fdr_is_refused_with_given_shares_of_unknown_error():
     selector = DPMICSelector(statistic="mtv_r", fdr=0.1, target_shares=[0.5, 0.5], **UNIT)
     with refused(ValueError, "fdr must be None with target_shares"):
         selector.fit(np.random.default_rng(0).random((20, 2)), np.zeros(20))
-
-
-def test_rounded_percentages_are_scaled_to_a_sum_of_one():
-    assert sum(public_shares([0.33, 0.67 + 0.005], 2, 2).shares) == 1
 
 
 def test_chance_scores_are_a_function_of_the_learnt_shares():

@@ -65,16 +65,6 @@ def test_a_score_between_two_points_of_a_bound_counts_as_the_larger_one(noise):
     assert (p_values <= tail(larger, SHARES, noise, least - 3 * GRID) + 1e-12).all()
 
 
-@ANY_NOISE
-def test_p_values_do_not_rise_with_the_score_and_are_1_for_a_score_of_0(noise):
-    law = BoundedLaw(bound_of_known_distribution())
-    p_values = law.p_values(np.r_[0.0, np.linspace(GRID, 1, 300)], noise)
-    assert p_values[0] == 1
-    assert (np.diff(p_values) <= 1e-12).all()
-    assert p_values.min() >= 0
-    assert p_values.max() <= 1
-
-
 @pytest.mark.parametrize(("kind", "scale"), [(LaplaceMechanism, 3), (LaplaceMechanism, 50), (GaussianMechanism, 2)])
 def test_exact_noise_on_the_grid_has_no_larger_tail_than_its_continuous_law_two_steps_below(kind, scale):
     mechanism, step = kind(scale), np.arange(1, 400)
