@@ -121,16 +121,13 @@ class OneShotTopK(_TopK):
         if self.scale == 0:
             chosen = self.release(scores, random_bytes, offsets)
             return chosen, -np.diff((scores - offsets)[chosen])
-        noisy = self._with_noise(_in_steps(scores, offsets), random_bytes)
+        noisy = _in_steps(scores, offsets) + geometric(self.scale, len(scores), random_bytes)
         chosen = self._largest(noisy)
         gaps = [noisy[i] - noisy[following] for i, following in pairwise(chosen)]
         return np.array(chosen, dtype=np.int64), np.array(gaps, dtype=np.float64) * GRID
 
     def _choose(self, scores, random_bytes):
-        return self._largest(self._with_noise(scores, random_bytes))
-
-    def _with_noise(self, scores, random_bytes):
-        return scores + geometric(self.scale, len(scores), random_bytes)
+        return self._largest(scores + geometric(self.scale, len(scores), random_bytes))
 
 
 def confidence_among_best(gaps, noise_scale):

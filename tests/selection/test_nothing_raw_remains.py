@@ -132,7 +132,7 @@ def test_equal_releases_leave_equal_estimators(make, way, monkeypatch):
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}], ids=["numbers", "classes"])
 def test_what_is_learnt_about_the_target_leaves_only_what_was_released(kind, target, monkeypatch):
     monkeypatch.setattr(TableRecords, "scores", lambda *_: RELEASED)
-    monkeypatch.setattr(released_shares, "_with_noise", lambda counts, scale, source: [20, 30, 10][: len(counts)])
+    monkeypatch.setattr(released_shares, "with_noise", lambda *of: np.array([20, 30, 10])[: len(of[2])])
     monkeypatch.setattr(released_shares, "weighted_choice", lambda weights, losses, rate, source: 300)
     settings = {"statistic": "mtv_r", "epsilon": 10, "random_state": 0} | target | PUBLIC
     tables = [(X, y if "target_bounds" in target else (3 * y).astype(int)) for X, y in neighbours()]
