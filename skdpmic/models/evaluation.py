@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -285,8 +286,6 @@ class _ClassRelease(NamedTuple):
         if target_bounds is not None:
             raise ValueError("target_bounds must be None for a classifier.")
         given, classes = np.asarray(model.classes_).tolist(), check_classes(model.classes_)
-        if len(given) > len(classes):
-            raise ValueError("model.classes_ must be distinct labels, got duplicates.")
         n_tables = len(ClassCells(len(classes), 2).scored)
         cells = ClassCells(len(classes), n_bins or usual_n_bins(n_groups, epsilon, n_tables))
         rows_per_group = n_counted // n_groups
@@ -311,20 +310,17 @@ class _ClassRelease(NamedTuple):
         *cells, is_right = records
         tables = noisy_counts(self.cells.counts(cells), self.scale, random_bytes)
         (n_right,) = noisy_counts(is_right.sum(keepdims=True), self.scale_of_right, random_bytes)
-        labels = [self.classes.tolist()[k] for k in self.cells.scored]
+        counts = dict(zip(self.classes[list(self.cells.scored)].tolist(), tables, strict=True))
         scale, of_right = map(bounded_scale, (self.scale, self.scale_of_right))
         number = self.n_counted, self.rows_per_group
+        area = partial(evaluation_result.area_under_curve, scale=scale, rows_per_group=self.rows_per_group)
         figures = {
-            "roc_auc": evaluation_result.area_under_curve(tables, scale, self.rows_per_group),
+            "roc_auc": area(tables),
             "accuracy": evaluation_result.accuracy(n_right, of_right, *number),
             "brier_score": evaluation_result.brier_score(self.cells.middles(), tables, scale, *number),
         }
-        if len(labels) > 1:
-            for label, table in zip(labels, tables, strict=True):
-                figures[f"roc_auc of {label}"] = evaluation_result.area_under_curve(
-                    table[None], scale, self.rows_per_group
-                )
-        counts = dict(zip(labels, tables, strict=True))
+        if len(counts) > 1:
+            figures |= {f"roc_auc of {label}": area(table[None]) for label, table in counts.items()}
         return figures, counts, self.cells.edges(), float(self.scale)
 
 

@@ -52,15 +52,12 @@ class TwoWayRelease(UnscoredRelease):
         sums = sums / n_steps
         offsets = parts.offsets_of(sizes)
         moments = moment_matrix(records.public.shape.n_samples, counts, pairs, offsets)
-        of_centred = noise.sum_scale * np.sqrt(1 - 1 / sums.shape[1]) if sums.shape[1] > 1 else noise.sum_scale
-        effects = ridge(moments, _centred(sums), offsets, noise.noise_scale, of_centred)
+        centred, of_centred = sums, noise.sum_scale
+        if sums.shape[1] > 1:
+            centred, of_centred = sums - sums.mean(axis=1, keepdims=True), of_centred * np.sqrt(1 - 1 / sums.shape[1])
+        effects = ridge(moments, centred, offsets, noise.noise_scale, of_centred)
         published = {"noisy_counts_": counts, "noisy_pairs_": pairs, "noisy_sums_": sums}
         return {"kind_": self.kind} | published, effects
-
-
-def _centred(sums):
-    """Sums of several classes minus their mean, so that effects are on differences from equal shares."""
-    return sums - sums.mean(axis=1, keepdims=True) if sums.shape[1] > 1 else sums
 
 
 class TargetChange(NamedTuple):

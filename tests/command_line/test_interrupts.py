@@ -13,10 +13,9 @@ import pytest
 from skdpmic import BudgetLedger
 from skdpmic.command_line import commands
 from skdpmic.command_line.main import main
-from tests.command_line.tables import CODEBOOK, people, write_csv
+from tests.command_line.tables import SELECT, spent
 from tests.folding import each
 
-SELECT = ["select", "people.csv", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5"]
 PAID = ["--ledger", "people.db", "--yes", "-o", "names.txt"]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="requires POSIX")
 
@@ -27,20 +26,6 @@ def as_in_the_foreground():
     found = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, found)
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The working folder."""
-    monkeypatch.chdir(tmp_path)
-    write_csv(people(60), "people.csv")
-    (tmp_path / "codebook.toml").write_text(CODEBOOK)
-    BudgetLedger("people.db", epsilon=2)
-    return tmp_path
-
-
-def spent():
-    return BudgetLedger.open("people.db").spent()[0]
 
 
 def send(*numbers):

@@ -14,11 +14,9 @@ from skdpmic import BudgetLedger, Codebook
 from skdpmic.command_line import data as data_source
 from skdpmic.command_line.data import CsvFile
 from skdpmic.command_line.main import main
-from tests.command_line.tables import CODEBOOK, people, write_csv, write_parquet
+from tests.command_line.tables import CODEBOOK, SELECT, SUMMARY, lay_out, people, spent, write_parquet
 from tests.folding import each
 
-SELECT = ["select", "people.csv", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5"]
-SUMMARY = ["summary", "people.csv", "--codebook", "codebook.toml", "--epsilon", "0.5"]
 PLAN = ["plan", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--n-samples", "1000"]
 SPENDING = (SELECT, SUMMARY)
 COMMANDS = ("template", "summary", "plan", "select", "ledger")
@@ -31,16 +29,10 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The working folder: a table, a codebook and a ledger."""
+    """The working folder, with more people."""
     monkeypatch.chdir(tmp_path)
-    write_csv(people(2000), "people.csv")
-    (tmp_path / "codebook.toml").write_text(CODEBOOK)
-    BudgetLedger("people.db", epsilon=1)
+    lay_out(tmp_path, 2000, epsilon=1)
     return tmp_path
-
-
-def spent():
-    return BudgetLedger.open("people.db").spent()[0]
 
 
 def command(*options):

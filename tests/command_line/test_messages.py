@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from skdpmic.command_line.main import main
-from tests.command_line.tables import CODEBOOK, OTHER_TARGETS, people, write_csv, write_parquet
+from tests.command_line.tables import OTHER_TARGETS, people, write_csv, write_parquet
 from tests.folding import each
 
 SELECT = ["--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5", "--yes"]
@@ -20,13 +20,10 @@ PYTHON_TERMS = re.compile(
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "codebook.toml").write_text(CODEBOOK)
-    (tmp_path / "html.toml").write_text("<!DOCTYPE html>\n<html></html>")
-    (tmp_path / "json.toml").write_text("{}")
-    write_csv(people(60), "people.csv")
-    return tmp_path
+def folder(folder):
+    (folder / "html.toml").write_text("<!DOCTYPE html>\n<html></html>")
+    (folder / "json.toml").write_text("{}")
+    return folder
 
 
 def refused(capsys, *options):

@@ -15,41 +15,12 @@ from skdpmic import BudgetLedger
 from skdpmic._utils import user_files
 from skdpmic.command_line import commands
 from skdpmic.command_line.main import main
-from tests.command_line.tables import CODEBOOK, people, write_csv
+from tests.command_line.tables import SELECT, SUMMARY, lay_out, spent
 from tests.folding import each
 
-SELECT = ["select", "people.csv", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5"]
-SUMMARY = ["summary", "people.csv", "--codebook", "codebook.toml", "--epsilon", "0.5"]
 PAID = ["--ledger", "people.db", "--yes"]
 NAMES = {"age", "admitted", "wait", "ward", "grade", "smoker"}
 POSIX = pytest.mark.skipif(os.name == "nt", reason="requires POSIX")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A table, a codebook and a ledger, as bytes."""
-    folder = tmp_path_factory.mktemp("made")
-    write_csv(people(60), folder / "people.csv")
-    (folder / "codebook.toml").write_text(CODEBOOK)
-    return folder
-
-
-@pytest.fixture
-def folder(made, tmp_path, monkeypatch):
-    """The working folder."""
-    monkeypatch.chdir(tmp_path)
-    lay_out(made, tmp_path)
-    return tmp_path
-
-
-def lay_out(made, folder):
-    for name in ("people.csv", "codebook.toml"):
-        (folder / name).write_bytes((made / name).read_bytes())
-    BudgetLedger("people.db", epsilon=1)
-
-
-def spent():
-    return BudgetLedger.open("people.db").spent()[0]
 
 
 def contents(folder):
@@ -185,13 +156,13 @@ def check_one(rng, endings, folder, capsys, monkeypatch):
     return True
 
 
-def run_draws(n, seed, endings, made, folder, capsys, monkeypatch):
+def run_draws(n, seed, endings, folder, capsys, monkeypatch):
     rng, paid = random.Random(seed), 0
     for i in range(n):
         place = folder / str(i)
         place.mkdir()
         monkeypatch.chdir(place)
-        lay_out(made, place)
+        lay_out(place)
         try:
             paid += check_one(rng, endings, place, capsys, monkeypatch)
         except BaseException as error:
@@ -201,8 +172,8 @@ def run_draws(n, seed, endings, made, folder, capsys, monkeypatch):
 
 
 @POSIX
-def test_a_paid_result_is_shown_or_written_and_an_unpaid_one_leaves_nothing(made, folder, capsys, monkeypatch):
-    run_draws(8, 0, ["-o", "--card"], made, folder, capsys, monkeypatch)
+def test_a_paid_result_is_shown_or_written_and_an_unpaid_one_leaves_nothing(tmp_path, capsys, monkeypatch):
+    run_draws(8, 0, ["-o", "--card"], tmp_path, capsys, monkeypatch)
 
 
 # --- Each kind separately ---------------------------------------------------------------------------------------------
