@@ -43,8 +43,3 @@ def test_numpy_scores_tables_by_their_shape_alone():
     assert not is_in_numpy(32.0, 10**6, 3)
     assert not is_in_numpy(500.0, 1000, 3)
     assert not uses_numpy()
-
-
-def test_mutual_information_has_no_twin_in_numpy():
-    with statistic_named("mic_r", None).measure(16.0, 5.0, 50, 1.0, None).in_numpy_if_little(50, 1):
-        assert not uses_numpy()

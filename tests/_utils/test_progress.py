@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateAdditiveRegressor, PrivateGridSearch
+from skdpmic import DPMICScorer, DPMICSelector, PrivateAdditiveRegressor, PrivateGridSearch
 from skdpmic.correlation import PrivateCorrelation
 from tests.select_names import SelectNames
+from tests.tables import refused
 
 N, D = 60, 30
 X = np.random.default_rng(0).random((N, D))
@@ -107,11 +108,6 @@ def test_a_search_counts_its_fits(n_jobs, capsys):
 
 
 @pytest.mark.parametrize("verbose", [-1, 0.5, "1", None])
-def test_other_values_of_verbose_are_refused_before_the_charge(verbose, tmp_path):
-    ledger = BudgetLedger(tmp_path / "ledger", epsilon=10)
-    search = PrivateGridSearch(Ridge(), {"alpha": [0.1, 1]}, n_subsets=2, ledger=ledger)
-    estimators = [DPMICScorer(**PUBLIC, ledger=ledger), PrivateCorrelation(ledger=ledger), search]
-    for estimator in estimators:
-        with pytest.raises(ValueError, match=f"verbose must be an int >= 0, got {verbose!r}"):
-            estimator.set_params(verbose=verbose).fit(X, Y)
-    assert ledger.spent() == (0, 0)
+def test_other_values_of_verbose_are_refused_before_the_charge(verbose, ledger):
+    with refused(ValueError, f"verbose must be an int >= 0, got {verbose!r}", ledger):
+        DPMICScorer(**PUBLIC, ledger=ledger, verbose=verbose).fit(X, Y)

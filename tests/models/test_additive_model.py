@@ -141,15 +141,6 @@ def test_invalid_arguments_are_refused_before_the_charge_and_change_nothing(tabl
     assert ledger.spent() == spent
 
 
-@pytest.mark.parametrize("name, remedy", [("classes", r"classes=\['no', 'yes'\]"), ("target_bounds", "target_bounds=")])
-def test_a_model_without_a_description_of_its_target_names_its_own_parameter(table, name, remedy):
-    X, y, signal = table
-    kind, target = (PrivateAdditiveClassifier, y) if name == "classes" else (PrivateAdditiveRegressor, signal)
-    with pytest.raises(ValueError, match=f"^{name} must hold .*{remedy}") as error:
-        kind(1.0, **PUBLIC).fit(X, target)
-    assert ("classes" if name == "target_bounds" else "target_bounds") not in str(error.value)
-
-
 @pytest.mark.filterwarnings("error")
 def test_a_weak_signal_is_warned_about_before_the_charge(table, tmp_path):
     X, y, signal = table

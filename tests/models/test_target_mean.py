@@ -5,7 +5,6 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from skdpmic import PrivateAdditiveRegressor
@@ -78,15 +77,6 @@ def test_without_noise_predictions_add_up_to_the_target_on_every_axis(axis, delt
     y = numbers_at(domain, position)
     model = PrivateAdditiveRegressor(math.inf, delta, bounds=(0, 1), target_bounds=axis).fit(X, y)
     assert model.predict(X).mean() == pytest.approx(y.mean(), rel=5e-3, abs=5e-3 * abs(y).mean())
-
-
-def test_dates_between_knots_have_their_mean_too():
-    rng = np.random.default_rng(0)
-    X, days = rng.uniform(size=(2000, 2)), rng.exponential(30, 2000)
-    y = pd.Timestamp("2020-01-01") + pd.to_timedelta(days, unit="D")
-    knots = [pd.Timestamp("2020-01-01") + pd.Timedelta(days=n) for n in (0, 5, 50, 1000)]
-    predicted = PrivateAdditiveRegressor(math.inf, bounds=(0, 1), target_bounds=knots).fit(X, y).predict(X)
-    assert (pd.Series(predicted).mean() - y.to_series().mean()) / pd.Timedelta(days=1) == pytest.approx(0, abs=0.3)
 
 
 @pytest.mark.parametrize("name", SKEWED)
