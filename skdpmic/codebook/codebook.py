@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -276,10 +277,6 @@ def is_pattern(name):
     return "*" in name or "?" in name
 
 
-def _expression(pattern):
-    return re.compile(fnmatch.translate(pattern.replace("[", "[[]")))
-
-
 def _as_names(features):
     if isinstance(features, str):
         raise ValueError(f"features must be a list of names or a dataframe, got {quoted(features)}.")
@@ -398,7 +395,9 @@ class Codebook:
         self.max_rows_per_group = (max_rows_per_group or 1) if self.groups else None
         self.title = title or None
         # In order: the first match counts.
-        self._patterns = [(name, _expression(name)) for name in self.columns if is_pattern(name)]
+        self._patterns = {
+            name: re.compile(fnmatch.translate(name.replace("[", "[[]"))) for name in self.columns if is_pattern(name)
+        }
         if len(self._patterns) > _MOST_PATTERNS:
             raise ValueError(f"columns must have at most {_MOST_PATTERNS} patterns, got {len(self._patterns)}.")
         self._listed: set[str] = set()  # ignored columns already listed in a warning
@@ -463,9 +462,8 @@ class Codebook:
         try:
             return cls(**fields | {"columns": columns})
         except ValueError as error:
-            place = toml_file.place_of(
-                str(error).partition(" ")[0], text, source
-            )  # errors begin with the name of the field
+            field = str(error).partition(" ")[0]  # with which errors begin
+            place = toml_file.place_of(field, text, source)
             raise ValueError(f"{place}: {error}") from None
 
     def to_toml(self) -> str:
@@ -475,8 +473,11 @@ class Codebook:
         -------
         str
         """
-        people = {"groups": list(self.groups) or None, "max_rows_per_group": self.max_rows_per_group}
-        whole = {"title": self.title} | people
+        whole = {
+            "title": self.title,
+            "groups": list(self.groups) or None,
+            "max_rows_per_group": self.max_rows_per_group,
+        }
         return toml_file.as_text(whole, {name: entry.fields() for name, entry in self.columns.items()})
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -607,9 +608,8 @@ class Codebook:
         """
         if name in self.columns:
             return self.columns[name]
-        matching = (own for own, pattern in self._patterns if are_text([name]) and pattern.match(name))
-        own = next(matching, None)
-        return None if own is None else self.columns[own]
+        matching = (own for own, pattern in self._patterns.items() if are_text([name]) and pattern.match(name))
+        return self.columns.get(next(matching, None))
 
     def _check_columns(self, names, features, target):
         """Raise if a frame lacks usable columns of this codebook, or the requested ones."""
@@ -656,8 +656,8 @@ class Codebook:
     # --- Display --------------------------------------------------------------------------------------------------
 
     def __eq__(self, other):
-        others = {"_listed": None}  # has nothing to do with what is described
-        return isinstance(other, Codebook) and vars(self) | others == vars(other) | others
+        described = attrgetter("columns", "groups", "max_rows_per_group", "title")
+        return isinstance(other, Codebook) and described(self) == described(other)
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts
 

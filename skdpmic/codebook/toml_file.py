@@ -18,7 +18,6 @@ _MOST_BYTES = 2**22  # of a file; ten thousand columns with all fields take half
 _MOST_LEVELS = 16  # of brackets in one another, and of parts of a key: tomllib's time grows faster than their number
 _LONG_LINE = 1000  # letters; no field is sought in a longer one
 _FIELDS = ("title", "groups", "max_rows_per_group", "columns")
-_OTHER_FORMATS = {"<": "an HTML page", "{": "JSON"}  # such as a privacy card, by their first letter, which no TOML has
 _HEAD = """\
 A codebook: the public description of each column of a table. Take it from the
 questionnaire, the law or common knowledge, never from the data. Numbers need
@@ -50,8 +49,8 @@ def parse_toml(text, source):
     -------
     dict
     """
-    if other := _OTHER_FORMATS.get(text.lstrip()[:1]):
-        raise ValueError(f"{source} must be a codebook in TOML, as Codebook.template begins one, got {other}.")
+    if text.lstrip()[:1] in ("<", "{"):  # with which no TOML begins
+        raise ValueError(f"{source} must be a codebook in TOML, as Codebook.template begins one, got JSON or HTML.")
     try:
         _refuse_deep(text)
         fields = tomllib.loads(text)

@@ -325,8 +325,7 @@ def _count_rows(empty, holds, X, y, sample_weight=None):
 
 
 def _merge(sketches):
-    refusals = [sketch for sketch in sketches if isinstance(sketch, Exception)]
-    return refusals[0] if refusals else merge_all(sketches)
+    return next((sketch for sketch in sketches if isinstance(sketch, Exception)), None) or merge_all(sketches)
 
 
 def _partitions(X, columns):
@@ -474,11 +473,11 @@ def pair_counts(sketch, rows, j, n_jobs=None):
     labels = [pair_labels(domain) for domain in sketch.domains]
     grids = sketch.measure.pair_counts(None, labels[j])
     placed = grids.place(*rows.target, rows.codes[j])
-    return map_features(partial(_count, grids, placed), rows.codes, labels, n_jobs)
 
+    def count(codes, labels):
+        return grids.count(codes.astype(np.uint32), labels, placed)
 
-def _count(grids, placed, codes, labels):
-    return grids.count(codes.astype(np.uint32), labels, placed)
+    return map_features(count, rows.codes, labels, n_jobs)
 
 
 def added(counts):

@@ -549,7 +549,6 @@ def _check_private_step(place, numbers_of_samples, declared):
         _check_entries(facts)
     else:
         names = None if names is nested.UNKNOWN else names
-        facts.check_target()
         facts.describe(n_features, names, {j: declared[name] for j, name in enumerate(names or []) if name in declared})
     n_features = plan.fewest_features if n_features is nested.UNKNOWN else n_features
     for n_samples in numbers_of_samples:

@@ -420,10 +420,6 @@ class PublicFacts:
         kept = kept_columns(self.keep, n_features, names)
         return () if self.reads_kept else kept
 
-    def check_target(self):
-        """Raise unless exactly one kind of target is described."""
-        check_kind(self.target_bounds, self.classes, self.needs_ranges)
-
     def domains(self, n_features, names, declared=None):
         """The domain of each feature."""
         bounds, categories = self._entries_for(self.bounds, names), self._entries_for(self.categories, names)
@@ -457,15 +453,15 @@ class PublicFacts:
         -------
         Description
         """
+        is_numeric = check_kind(self.target_bounds, self.classes, self.needs_ranges)
         domains = self.domains(n_features, names, declared)
         names = None if names is None else np.asarray(names, dtype=object)
-        if self.classes is None:
-            return Description(domains, names, target_domain(self.target_bounds, self.needs_ranges), None)
-        return Description(domains, names, None, check_classes(self.classes))
+        target = target_domain(self.target_bounds, self.needs_ranges) if is_numeric else None
+        return Description(domains, names, target, None if is_numeric else check_classes(self.classes))
 
     def describe_unseen(self, n_features, feature_names, declared=None):
         """The description of a table that is not available; a ValueError if the arguments are not sufficient."""
-        self.check_target()
+        check_kind(self.target_bounds, self.classes, self.needs_ranges)
         names = self._names() if feature_names is None else as_names(feature_names)
         if n_features is None and names is None:
             n_features = self.n_features

@@ -237,7 +237,6 @@ def read_records(facts, X, y, reader):
     reader : str
         Name of the estimator in errors.
     """
-    facts.check_target()
     table = open_table(X, reader, takes_text=facts.takes_text, least=FEWEST)
     refuse_target_among(table.names, y)
     seen = columns_seen(table)

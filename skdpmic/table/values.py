@@ -72,7 +72,10 @@ def _from_objects(values, kind, of, name):
             raise ValueError(_refusal(of, name))
         if kinds != {NUMBERS}:
             return without_data_of(name, lambda: np.array(list(map(seconds_of, values)), dtype=np.float64))
-    return _floats(values, name)
+    if values.dtype in (np.float64, np.float32):
+        return values
+    with np.errstate(all="ignore"):
+        return without_data_of(name, values.astype, np.float64)
 
 
 def are_numerals(column):
@@ -91,14 +94,6 @@ def _refusal(of, name):
     line = "pd.to_datetime(column, format='%Y-%m-%d', errors='coerce'), with the format that it has"
     advice = f" Convert text to dates by {line}." if DATES in of and NUMBERS not in of else ""
     return f"{name} must hold {allowed}, all of one kind, got at least one other value.{advice}"
-
-
-def _floats(values, name):
-    """Numbers as floats; objects each separately."""
-    if values.dtype in (np.float64, np.float32):
-        return values
-    with np.errstate(all="ignore"):
-        return without_data_of(name, values.astype, np.float64)
 
 
 def check_column(values, name):

@@ -28,7 +28,7 @@ from skdpmic.statistics.grids import divisions_in_two, equal_parts
 from skdpmic.statistics.mic.noisy_tables import mic_of_class_table, mic_of_table
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.records import check_enough
-from skdpmic.table.values import check_target_shares, make_target, target_domain
+from skdpmic.table.values import check_kind, check_target_shares, make_target, target_domain
 from skdpmic.two_party.distance_correlation import FARTHEST, REFUSALS, estimate_from_counts, estimate_from_records
 from skdpmic.two_party.randomized_response import inverse_response_matrix
 from skdpmic.two_party.reports import open_reports
@@ -264,7 +264,7 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
             raise ValueError("ledger must be None without epsilon, because then nothing is published or charged.")
         is_cut = self.epsilon is not None or self.statistic != "distance_correlation"
         facts = PublicFacts(target_bounds=self.target_bounds, classes=self.classes, needs_ranges=is_cut)
-        facts.check_target()
+        check_kind(self.target_bounds, self.classes, is_cut)
         shares = self.target_shares
         if shares is not None:
             if self.statistic != "mtv_r":

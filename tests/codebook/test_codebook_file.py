@@ -1,7 +1,6 @@
 """A codebook as a file: writing and reading it is a round trip, and errors give the column and the line."""
 
 import datetime
-import random
 import re
 import tomllib
 from pathlib import Path
@@ -14,29 +13,9 @@ from skdpmic.codebook import toml_file
 from tests.codebook.entries import DAY, DAYS, ENTRIES, WRONG
 from tests.folding import each
 
-NAMES = [
-    "age",
-    "",
-    " ",
-    "blood.pressure",
-    'the "age"',
-    "it's",
-    "both \"'",
-    "back\\slash",
-    "[age]",
-    "a=b",
-    "# no comment",
-    "bp_*",
-    "x?",
-    "größe 日本 😀",
-    "two\nlines",
-    "tab\t",
-    "\u2028\x85",  # line ends to Python, but not to TOML
-    "\x00\x7f",
-    "columns",
-    "version",
-    "type",
-]
+NAMES = ["age", "", " ", "blood.pressure", 'the "age"', "it's", "both \"'", "back\\slash", "[age]", "a=b", "bp_*", "x?"]
+NAMES += ["# no comment", "größe 日本 😀", "two\nlines", "tab\t", "\x00\x7f", "columns", "version", "type"]
+NAMES += ["\u2028\x85"]  # line ends to Python, but not to TOML
 
 # --- Writing and reading ----------------------------------------------------------------------------------------------
 
@@ -50,19 +29,9 @@ def test_every_entry_survives_a_round_trip(given, entry):
     assert round_trip(Codebook({"x": given})).columns == {"x": entry}
 
 
-@pytest.mark.slow
-def test_random_codebooks_survive_a_round_trip():
-    rng = random.Random(0)
-    letters = ["".join(NAMES)[i] for i in range(len("".join(NAMES)))]
-    for _ in range(200):
-        names = dict.fromkeys("".join(rng.choices(letters, k=rng.randint(0, 5))) for _ in range(3))  # in this order
-        ends = sorted({rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300) for _ in range(rng.randint(2, 6))})
-        days = sorted({DAY + DAYS * rng.randint(-700_000, 2_900_000) for _ in range(rng.randint(2, 4))})
-        unit = rng.choice(["weeks", "days", "hours", "minutes", "seconds"])
-        spans = [DAYS * i + datetime.timedelta(microseconds=rng.randint(0, 10**6)) for i in range(2, 5)]
-        entries = [tuple(ends), tuple(days), {"range": [spans[0], spans[2]], "unit": unit}, tuple(spans)]
-        codebook = Codebook({name: rng.choice(entries) for name in names})
-        assert round_trip(codebook) == codebook
+def test_every_name_survives_a_round_trip():
+    codebook = Codebook(dict.fromkeys(NAMES, (0, 1)))
+    assert round_trip(codebook) == codebook
 
 
 @each("unit", ["weeks", "days", "hours", "minutes", "seconds"])
@@ -202,12 +171,6 @@ def test_an_unknown_version_is_refused(version):
     text = ("" if version is None else f"version = {version}\n") + "[columns.age]\nrange = [0, 110]"
     place = "patients.toml" if version is None else "patients.toml, line 1"
     assert refusal(text).startswith(f"{place} must have version = 1, the supported format, got ")
-
-
-@pytest.mark.slow
-def test_a_large_file_with_many_blanks_is_refused_at_once():
-    text = Codebook.template([f"e{i}" for i in range(2000)])
-    assert "and 1980 more" in refusal(text)
 
 
 # --- The page about the format ----------------------------------------------------------------------------------------

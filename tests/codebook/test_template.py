@@ -8,7 +8,7 @@ import pandas
 import polars
 import pytest
 
-from skdpmic import Codebook, PrivateSelectKBest
+from skdpmic import Codebook
 from tests.counting.tables import relation
 from tests.folding import each
 
@@ -155,28 +155,3 @@ def test_anything_that_is_not_a_table_is_refused(frame):
 
 
 # --- From the template to the estimator -------------------------------------------------------------------------------
-
-
-def test_a_completed_template_can_be_used_with_an_estimator(tmp_path):
-    rng = np.random.default_rng(0)
-    age = rng.integers(0, 110, 2000)
-    frame = pandas.DataFrame({"age": age, "name": "?", "sex": rng.choice(["f", "m"], 2000), "smoker": age < 0})
-    frame["admitted"], frame["stay"] = pandas.Timestamp(MOMENT), pandas.to_timedelta(age, unit="D")
-    frame["cost"] = age * 9.0
-    text = Codebook.template(frame)
-    for name, blank, filled in (
-        ("age", "range = []", "range = [0, 110]"),
-        ("name", 'type = "labels"', 'type = "identifier"'),  # its labels stay blank
-        ("sex", "labels = []", 'labels = ["f", "m"]'),
-        ("admitted", "range = []", "range = [2020-01-01, 2020-12-31]"),
-        ("stay", "range = []", "range = [0, 365]"),
-        ("cost", "range = []", "range = [0, 1000]"),
-    ):
-        before, header, after = text.partition(f"[columns.{name}]\n")
-        text = before + header + after.replace(blank, filled, 1)
-    (tmp_path / "codebook.toml").write_text(text, encoding="utf-8")
-    codebook = Codebook.read(tmp_path / "codebook.toml")
-    kinds = ["number", "identifier", "labels", "boolean", "date", "duration", "number"]
-    assert [entry.kind for entry in codebook.columns.values()] == kinds
-    selector = PrivateSelectKBest(1, epsilon=10, **codebook.target("cost")).fit(**codebook.records(frame, "cost"))
-    assert selector.get_feature_names_out()[0] in ("age", "stay")

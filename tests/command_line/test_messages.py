@@ -102,9 +102,8 @@ def test_the_error_for_a_file_of_another_kind_says_how_to_convert_it(name, conte
         (["--features", "age,stay"], "--features must not hold the target 'stay'"),
         (
             ["--codebook", "html.toml"],
-            "html.toml must be a codebook in TOML, as Codebook.template begins one, got an HTML",
+            "html.toml must be a codebook in TOML, as Codebook.template begins one, got JSON or HTML",
         ),
-        (["--codebook", "json.toml"], "got JSON"),
     ],
 )
 def test_the_error_for_a_wrong_name_states_the_option(options, message, folder, capsys):

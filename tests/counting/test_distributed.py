@@ -1,15 +1,12 @@
 """Counting on dask workers publishes the same as counting in memory, and moves only sketches."""
 
-import os
-import signal
-import time
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger, DPMICScorer
-from skdpmic.counting import RangeGridSketch, merge_all
+from skdpmic import DPMICScorer
+from skdpmic.counting import RangeGridSketch
 from tests.select_names import SelectNames
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -28,21 +25,6 @@ def published(estimator):
 
 
 # --- Any engine ---------------------------------------------------------------------------------------------------
-
-
-@seeded
-@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
-def test_plain_map_and_reduce_publish_the_same_as_fit(statistic):
-    X, y = table()
-    scorer = DPMICScorer(random_state=0, statistic=statistic, epsilon=0.5, **PUBLIC)
-    empty = scorer.empty_sketch(N, n_features=D)
-    partitions = [(X[i::7], y[i::7]) for i in range(7)]
-    sketches = [empty.empty().update(*rows) for rows in partitions]
-    assert merge_all(sketches) == reduce(RangeGridSketch.merge, sketches[::-1]) == empty.empty().update(X, y)
-    assert empty.n_samples == 0
-    assert published(scorer.fit_sketch(merge_all(sketches))) == published(
-        DPMICScorer(random_state=0, statistic=statistic, epsilon=0.5, **PUBLIC).fit(X, y)
-    )
 
 
 # --- Dask, in this process ------------------------------------------------------------------------------------------
@@ -137,43 +119,3 @@ def client():
         distributed.Client(cluster) as client,
     ):
         yield client
-
-
-def slow_rows(i, marks):
-    """A part of the table, after a delay; every worker that runs this leaves its mark."""
-    (marks / f"{i}-{os.getpid()}").touch()
-    time.sleep(0.3)
-    return np.random.default_rng(i).random((100, D))
-
-
-@pytest.mark.slow
-@seeded
-def test_a_worker_killed_midway_changes_nothing_and_the_ledger_is_charged_once(client, tmp_path):
-    dask, array = pytest.importorskip("dask"), pytest.importorskip("dask.array")
-    marks = tmp_path / "marks"
-    marks.mkdir()
-    X = array.concatenate(
-        [array.from_delayed(dask.delayed(slow_rows)(i, marks), shape=(100, D), dtype=float) for i in range(20)]
-    )
-    y = X[:, 2] ** 2
-    ledger = BudgetLedger(tmp_path / "ledger.db", 1.0)
-    victim = next(iter(client.run(os.getpid).values()))
-
-    from threading import Thread
-
-    def kill():
-        while not any(mark.name.endswith(f"-{victim}") for mark in marks.iterdir()):
-            time.sleep(0.05)
-        time.sleep(1.0)
-        os.kill(victim, signal.SIGKILL)
-
-    killer = Thread(target=kill)
-    killer.start()
-    fitted = DPMICScorer(random_state=0, ledger=ledger, **PUBLIC).fit(X, y)
-    killer.join()
-    assert victim not in client.run(os.getpid).values()
-
-    rows = np.concatenate([np.random.default_rng(i).random((100, D)) for i in range(20)])
-    assert published(fitted) == published(DPMICScorer(random_state=0, **PUBLIC).fit(rows, rows[:, 2] ** 2))
-    assert len(ledger.entries()) == 1
-    assert ledger.spent() == (1.0, 0.0)

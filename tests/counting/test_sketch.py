@@ -13,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector
 from skdpmic.counting import RangeGridSketch
 from skdpmic.statistics.sensitivity import mic_r_sensitivity
-from skdpmic.table.records import map_features
 from tests.folding import each
 from tests.select_names import SelectNames
 
@@ -215,29 +214,6 @@ def test_a_bad_chunk_is_refused_without_quoting_it_and_changes_nothing(X, y, mes
     assert scorer._sketch is pending
 
 
-def test_an_interrupted_update_is_detected(monkeypatch):
-    [sketch] = sketched(KINDS[0])
-    monkeypatch.setattr("skdpmic.counting.sketch._FEATURES_AT_ONCE", 1)
-    calls = []
-
-    def interrupt(*args):
-        calls.append(args)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return map_features(*args)
-
-    monkeypatch.setattr("skdpmic.counting.sketch.map_features", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        sketch.update(*table())
-    whole = sketched(KINDS[0])[0]
-    uses = [DPMICScorer().fit_sketch, whole.merge, sketch.merge, lambda sketch: sketch.save("never")]
-    uses += [lambda sketch: sketch.update(*table()), lambda sketch: DPMICScorer().fit_sketch(whole.merge(sketch))]
-    for use in uses:
-        with pytest.raises(ValueError, match="sketch is damaged"):
-            use(sketch)
-    assert sketch.empty().update(*table()) == whole
-
-
 @each(
     "change, names",
     [
@@ -259,23 +235,6 @@ def test_merging_names_the_public_parameters_that_differ(change, names):
         here.merge(there)
     with pytest.raises(TypeError, match="other must be a RangeGridSketch, got ndarray"):
         here.merge(X)
-
-
-@each(
-    "bad, message",
-    [
-        ({"B": 0.6}, "B must be a number >= 4 in a sketch"),
-        ({"n_parts": 1}, "n_parts must be None or an int >= 2"),
-        ({"classes": [0, 1]}, "exactly one of target_bounds"),
-        ({"bounds": (0, 1)}, "n_features must be an int >= 1 if"),
-        ({"n_features": 3}, "each a number or an array of shape"),
-        ({"feature_names": [1, 2, 3, 4]}, "feature_names must be None or an array-like of str"),
-        ({"feature_names": list("abc"), "n_features": 4}, "feature_names must have n_features=4 names"),
-    ],
-)
-def test_parameters_are_checked(bad, message):
-    with pytest.raises(ValueError, match=message):
-        RangeGridSketch(**CONTINUOUS | {"B": 20} | bad)
 
 
 @pytest.mark.parametrize(

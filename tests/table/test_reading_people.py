@@ -2,7 +2,6 @@
 
 import datetime
 import math
-import tracemalloc
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -65,17 +64,6 @@ def test_keys_are_the_same_in_every_process_and_container():
     assert (read_people(labels, 1, len(labels)).keys % 1000).tolist() == [737, 485, 461, 890, 343]
     here, *others = (read_people(dates, 1, 4).keys.tolist() for dates in (DAYS, DAYS.astype("M8[ns]"), DAYS.tolist()))
     assert others == [here, here]
-
-
-@pytest.mark.slow
-def test_a_million_rows_take_little_memory_beyond_the_table():
-    persons = np.random.default_rng(0).integers(0, 300_000, 10**6)
-    tracemalloc.start()
-    rows = read_people(persons, 5, len(persons)).rows()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert (np.bincount(persons[rows])[np.unique(persons)] == 5).all()
-    assert peak < 15 * 8 * 10**6  # bytes: a few columns of numbers
 
 
 # --- Labels ---------------------------------------------------------------------------------------------------------
