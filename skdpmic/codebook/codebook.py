@@ -608,8 +608,8 @@ class Codebook:
         """
         if name in self.columns:
             return self.columns[name]
-        matching = (own for own, pattern in self._patterns.items() if are_text([name]) and pattern.match(name))
-        return self.columns.get(next(matching, None))
+        patterns = self._patterns.items() if are_text([name]) else ()
+        return next((self.columns[own] for own, pattern in patterns if pattern.match(name)), None)
 
     def _check_columns(self, names, features, target):
         """Raise if a frame lacks usable columns of this codebook, or the requested ones."""
