@@ -35,11 +35,6 @@ class Statistic:
         """
         return False
 
-    @classmethod
-    def with_correction(cls, correction):
-        """The statistic with a bias correction, if it has one."""
-        return cls()
-
 
 class Scorer(NamedTuple):
     """Scores features against a target. Raw data; not private.

@@ -27,7 +27,7 @@ def statistic_named(name, correction, among=STATISTICS):
     if not isinstance(name, str) or name not in among:
         raise ValueError(f"statistic must be one of {', '.join(map(repr, among))}, got {quoted(name)}.")
     check_correction(correction)
-    return among[name].with_correction(correction)
+    return among[name](correction) if name == MicR.name else among[name]()
 
 
 def check_of_target(statistic):

@@ -44,11 +44,6 @@ class MicR(Statistic):
     name = "mic_r"
     is_mergeable = supports_counts = is_explained_by_shares = has_p_values = True
 
-    @classmethod
-    def with_correction(cls, correction):
-        """The statistic with this correction."""
-        return cls(correction)
-
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records and a budget of epsilon per score; B and c are the user's."""
         B = resolve_B(B, n, epsilon, n_classes, self.correction)

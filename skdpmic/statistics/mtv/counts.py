@@ -402,7 +402,7 @@ def longest_of_one_cut(walk, points, cuts):
     return lengths
 
 
-def longest_on_lines(counts, n_used, points, cuts, bisections, margins, most, least=None):
+def longest_on_lines(counts, n_used, points, cuts, bisections, margins, most, least):
     """The longest paths of several features, against several sides of two groups each.
 
     Parameters
@@ -417,9 +417,9 @@ def longest_on_lines(counts, n_used, points, cuts, bisections, margins, most, le
         The share of group 1 as numerator and denominator; two zeros for the share of the table.
     most : int
         The largest cost of all cuts of a path.
-    least : int64 ndarray of shape (n_sides,), default=None
+    least : int64 ndarray of shape (n_sides,)
         Half of the gain in length that two more cuts must bring to be useful; longer paths that gain less may be
-        missed. By default, no path is missed.
+        missed.
 
     Returns
     -------
@@ -427,24 +427,15 @@ def longest_on_lines(counts, n_used, points, cuts, bisections, margins, most, le
         The lengths for cuts that cost at most 0, 1, ..., `most`.
     """
     lengths = np.zeros((len(counts), len(bisections), most + 1), dtype=np.int64)
-    of_cuts = points, np.array(cuts.costs, dtype=np.int64), cuts.other
-    if uses_numpy():
-        _lines_in_numpy(counts, n_used, *of_cuts, bisections, margins, lengths)
+    costs, other = np.array(cuts.costs, dtype=np.int64), cuts.other
+    if not uses_numpy():
+        of_line = np.empty((3, int(n_used.max(initial=0)) + 2), dtype=np.int64)  # and room after the end of a line
+        of_costs = np.empty((2, most + 1), dtype=np.int64)
+        lines = bisections, margins, least, *of_line, *of_costs
+        _fill_longest_on_lines(counts, n_used, points, costs, other, *lines, lengths)
         return lengths
-    of_line = np.empty((3, int(n_used.max(initial=0)) + 2), dtype=np.int64)  # and room after the end of a line
-    of_costs = np.empty((2, most + 1), dtype=np.int64)
-    least = np.zeros(len(bisections), dtype=np.int64) if least is None else least
-    _fill_longest_on_lines(counts, n_used, *of_cuts, bisections, margins, least, *of_line, *of_costs, lengths)
-    return lengths
-
-
-def _lines_in_numpy(counts, n_used, points, costs, other, bisections, margins, lengths):
-    """The longest paths along each line, through all of its points.
-
-    The distance of two points of a line is the larger one of two differences. ``low`` is the longest path before a
-    point less its height there, and ``high`` the same plus its height, for each cost.
-    """
-    most = lengths.shape[2] - 1
+    # The distance of two points of a line is the larger one of two differences. `low` is the longest path before a
+    # point less its height there, and `high` the same plus its height, for each cost.
     for f, n_steps in enumerate(n_used + 1):
         of_columns = counts[f, : (bisections.shape[1] + 1) * n_steps].reshape(-1, n_steps)
         in_group, of_all = bisections @ of_columns[:-1], of_columns[-1]
@@ -467,6 +458,7 @@ def _lines_in_numpy(counts, n_used, points, costs, other, bisections, margins, l
             np.maximum.accumulate(low[cost], axis=1, out=low[cost])
             np.maximum.accumulate(high[cost], axis=1, out=high[cost])
             lengths[f, :, cost] = np.maximum(low[cost, :, -1] + line[:, -1], high[cost, :, -1] - line[:, -1])
+    return lengths
 
 
 @jit

@@ -327,7 +327,7 @@ def resolve_mtv(B, c, n, n_classes=None):
     >>> [resolve_mtv("auto", "auto", 1000, n_classes)[1] for n_classes in (2, 10, 100)]
     [38.0, 30.0, 8.0]
     """
-    B = grid_size(DEFAULT_B if is_auto(B) else B, n, n_classes)
+    B = DEFAULT_B if is_auto(B) else grid_size(B, n, n_classes)
     if is_auto(c):
         return B, DEFAULT_C if n_classes is None else min(DEFAULT_C, max(300 / n_classes, 8.0))
     check_c(c)
