@@ -124,11 +124,11 @@ def private_bounds(
         return knots if is_table else knots[0]
 
     def draw(random_bytes):
-        present = {name: column.values[~np.isnan(column.values)] for name, column in columns.items()}
-        return {
-            name: private_quantiles(present[name], share, levels, column.line, random_bytes)
-            for name, column in columns.items()
-        }
+        quantiles = {}
+        for name, column in columns.items():
+            present = column.values[~np.isnan(column.values)]
+            quantiles[name] = private_quantiles(present, share, levels, column.line, random_bytes)
+        return quantiles
 
     cost = Cost.of_parts(epsilon, squared_rates(levels, d))
     public = {"n": n, "d": d, "release": "bounds", "mechanism": "exponential"}
@@ -163,11 +163,8 @@ def with_tails(quantiles):
     """Knots at the quantiles, and one beyond each outer quantile, as far away as its inner neighbour."""
     quantiles = np.unique(np.clip(quantiles, -_LARGEST, _LARGEST))
     low, high = quantiles[0], quantiles[-1]
-    if len(quantiles) == 1:
-        below = above = abs(low) or 1.0
-    else:
-        below, above = quantiles[1] - low, high - quantiles[-2]
-    return np.concatenate([[low - below], quantiles, [high + above]])
+    gaps = np.diff(quantiles) if len(quantiles) > 1 else [abs(low) or 1.0]
+    return np.concatenate([[low - gaps[0]], quantiles, [high + gaps[-1]]])
 
 
 def _warn_that_nothing_is_learnt(n, d, epsilon):

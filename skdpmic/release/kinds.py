@@ -69,7 +69,7 @@ class _ScoreRelease:
 
     def noise_and_chance(self, measure, shape, kept):
         """The noise, its distribution on each score up to grid steps, or None, and the scores by chance."""
-        mechanism, candidates = self.mechanism(measure, shape), np.delete(np.arange(shape.n_features), kept)
+        mechanism, candidates = self.noise_for(measure.steps(shape)), np.delete(np.arange(shape.n_features), kept)
         return mechanism, mechanism.law, ChanceScores.of(measure, shape, candidates)
 
 

@@ -19,13 +19,7 @@ from skdpmic.table.tables import in_memory
 from skdpmic.table.values import check_given_together, check_max_rows
 
 
-def run(
-    entry: LedgerEntry,
-    draw: Callable[[Callable[[int], bytes]], Any],
-    *,
-    ledger: Any,
-    random_state: Any,
-) -> Any:
+def run(entry: LedgerEntry, draw: Callable[[Callable[[int], bytes]], Any], *, ledger: Any, random_state: Any) -> Any:
     """Check, charge, draw: every release that costs budget takes this path.
 
     An `entry` is made from public numbers, after all checks. So an error before the charge costs nothing, and

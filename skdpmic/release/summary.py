@@ -233,23 +233,6 @@ class PrivateSummary:
     n_samples: int
     entry: LedgerEntry
 
-    @classmethod
-    def of_counts(cls, names, cells, n_samples, noisy, release, entry):
-        """Build the summary from noisy counts of both sets of cells.
-
-        Parameters
-        ----------
-        names : list of str
-        cells : list of SummaryCells
-        n_samples : int
-        noisy : pair of lists of ndarrays
-        release : CellsRelease
-        entry : LedgerEntry
-        """
-        of_columns = zip(names, cells, *noisy, strict=True)
-        columns = tuple(_shares(*of_column, n_samples, release) for of_column in of_columns)
-        return cls(columns, n_samples, entry)
-
     @property
     def privacy_spent(self) -> tuple[float, float]:
         """Epsilon and delta."""
@@ -280,11 +263,9 @@ class PrivateSummary:
         return with_intervals(frame, _WHAT_INTERVALS_HOLD)
 
     def __repr__(self):
-        lines = [f"<PrivateSummary of {len(self.columns)} columns and {self.n_samples:,} records, {self._cost()}>"]
+        cost = budget(*self.privacy_spent)
+        lines = [f"<PrivateSummary of {len(self.columns)} columns and {self.n_samples:,} records, {cost}>"]
         return wrapped("\n".join([*lines, *(self.suspicious or [NOTHING])]))
-
-    def _cost(self):
-        return budget(*self.privacy_spent)
 
     def _repr_html_(self):
         return as_html(self._shown())
@@ -292,25 +273,26 @@ class PrivateSummary:
     def _shown(self):
         facts = [
             ("Released", "shares of values in each column"),
-            ("Cost", self._cost()),
+            ("Cost", budget(*self.privacy_spent)),
             ("Intervals", f"after ±, for {_WHAT_INTERVALS_HOLD}"),
             *(("Suspicious", text) for text in self.suspicious or [NOTHING]),
         ]
-        names = [column.name for column in self.columns]
+        names = ResultColumn("column", [column.name for column in self.columns])
         flags = [
             ResultColumn(flag, [column.flag_in_words(flag) for column in self.columns], "number")
             for flag in dict.fromkeys(flag for column in self.columns for flag in column.cells.flags)
         ]
         most = ResultColumn("most", [column.most_in_words() for column in self.columns])
-        columns = [ResultColumn("column", names), *flags, most]
-        return Summary(facts, why_broken(self.entry), columns, range(len(names)), unit="column", entries=(self.entry,))
+        further = {"unit": "column", "entries": (self.entry,)}
+        return Summary(facts, why_broken(self.entry), [names, *flags, most], range(len(self.columns)), **further)
 
 
 _WHAT_INTERVALS_HOLD = "the share without noise, of the same records, simultaneous for all"
 NOTHING = "Nothing suspicious found beyond the noise."
 
 
-def _shares(name, cells, flags, parts, n_samples, release):
+def shares_of_column(name, cells, flags, parts, n_samples, release):
+    """The published shares of a column, from noisy counts of both sets of its cells."""
     found = [escaped(text) for text in suspicions(name, cells, flags, parts, n_samples, release)]
     margins = [release.half_width(which, size) / n_samples for which, size in enumerate(cells.sizes)]
     clipped = [np.clip(counts[:-1] / n_samples, 0, 1) for counts in (flags, parts)]
@@ -426,18 +408,14 @@ def private_summary(
             mechanism.release([of_column[which] for of_column in counts], random_bytes)
             for which, mechanism in enumerate(release.mechanisms)
         ]
-        return PrivateSummary.of_counts(names, cells_of, n_samples, noisy, release, entry)
+        of_columns = zip(names, cells_of, *noisy, strict=True)
+        return PrivateSummary(
+            tuple(shares_of_column(*each, n_samples, release) for each in of_columns), n_samples, entry
+        )
 
-    entry = entry_for(
-        "private_summary",
-        release.cost,
-        random_state=random_state,
-        max_rows_per_group=max_rows,
-        n=n_groups,
-        d=len(names),
-        release="summary",
-        mechanism=release.mechanisms[0].name,
-    )
+    public = {"n": n_groups, "d": len(names), "release": "summary", "mechanism": release.mechanisms[0].name}
+    by = {"random_state": random_state, "max_rows_per_group": max_rows}
+    entry = entry_for("private_summary", release.cost, **by, **public)
     return run(entry, draw, ledger=ledger, random_state=random_state)
 
 

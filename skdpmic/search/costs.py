@@ -185,7 +185,11 @@ def search_cost(
     grids: list[Mapping[str, Any]] = [{}]
     choice: tuple[str, ...] = ()
     if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
-        _check_no_cv(cv, estimator)
+        if cv is not None:
+            raise ValueError(
+                f"cv must be None with a {type(estimator).__name__}, which has its own cv, got {quoted(cv)}. "
+                "Cross-validating a search would fit all of it once for each split."
+            )
         base, cv, is_split, grids = estimator.estimator, estimator.cv, True, _grids(estimator)
         costs = _costs(estimator, grids, width)
         fits, refit = nested.total_cost(costs), _cost_of_refit(estimator, costs)
@@ -193,7 +197,8 @@ def search_cost(
         base, grids, choice = estimator.estimator, _grids(estimator), (type(estimator).__name__,)
         fits = _cost_of_private_search(estimator, width)
     else:
-        _check_can_be_fitted(estimator)
+        if not hasattr(estimator, "fit") or not nested.has_parameters(estimator):
+            raise TypeError(f"estimator must be an estimator or a search, got {type(estimator).__name__}.")
         fits = nested.cost_of_fit(estimator, width)
     candidates = [candidate for candidate, _ in _alternatives(base, grids)]
     n_splits = n_trainings = 1
@@ -218,19 +223,6 @@ def search_cost(
     )
 
 
-def _check_no_cv(cv, search):
-    if cv is not None:
-        raise ValueError(
-            f"cv must be None with a {type(search).__name__}, which has its own cv, got {quoted(cv)}. Cross-validating "
-            "a search would fit all of it once for each split."
-        )
-
-
-def _check_can_be_fitted(estimator):
-    if not hasattr(estimator, "fit") or not nested.has_parameters(estimator):
-        raise TypeError(f"estimator must be an estimator or a search, got {type(estimator).__name__}.")
-
-
 def _have_people(candidates, grids):
     """Whether one of the candidates may protect people with several rows."""
     searched = {name for grid in grids for name in grid}
@@ -251,7 +243,7 @@ def _warn_about_unseen(estimator, unpriced):
         if unpriced
         else f"search_cost found no private estimator in this {type(estimator).__name__}. If one is hidden in a lambda "
         "or in a custom class, the cost stated is not a bound. Estimators of this package are found as steps and "
-        "parameters, dp_mic_classif and dp_mic_regression as functools.partial with their arguments.",
+        "parameters, dp_mic_classif and dp_mic_regression as functools.partial with their arguments."
     )
 
 

@@ -327,7 +327,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         if self.ledger is None and any(nested.arguments_of(place.part).get("ledger") is not None for place in private):
             warn(
                 f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is not recorded, while the "
-                f"private estimators inside have a ledger: pass it as {type(self).__name__}(..., ledger=...), too.",
+                f"private estimators inside have a ledger: pass it as {type(self).__name__}(..., ledger=...), too."
             )
 
     def _refitted(self, X, y, cost):
@@ -424,16 +424,13 @@ def _check_parameters_of(step):
     inside = [place.part for place in nested.places_in(step) if nested.has_parameters(place.part)]
     if not inside or not all(type(part).__module__.startswith("sklearn.") for part in inside):
         return
-    message = ""
     try:
         with generators_seeded(_ANY_SEED), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             step.fit(np.empty((0, 1)), np.empty(0))
     except Exception as error:  # about the missing rows, if not about a parameter
         if is_invalid_parameter(error) and f"parameter of {type(step).__name__} " in str(error):
-            message = str(error)
-    if message:
-        raise ValueError(message)
+            raise ValueError(str(error)) from None
 
 
 def _warn_about_unknown(candidates):
@@ -448,7 +445,7 @@ def _warn_about_unknown(candidates):
             "parameters and their own random numbers. This has been checked only for scikit-learn's estimators. "
             "Nothing may pass from one fit to another, for example through a cache, a class attribute, or a random "
             "generator of a library. (The global generators of NumPy and of Python's random are reseeded for each "
-            "fit.)",
+            "fit.)"
         )
 
 

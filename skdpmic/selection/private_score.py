@@ -147,7 +147,9 @@ def private_score(
     """
     check_epsilon(epsilon)
     check_ledger(ledger)
-    chosen = _chosen(statistic, mechanism, correction)
+    chosen = statistic_named(statistic, correction, PAIR_STATISTICS)
+    of_scores = [each.name for each in MECHANISMS.values() if not each.needs_delta and each.is_independent]
+    check_mechanism(mechanism, (*of_scores, GeometricMechanism.name), chosen, delta=0)
     records = _records(x, y, chosen, bounds)
     release, shape = release_of_scores(mechanism, epsilon, 0.0, 1), records.public.shape
     measure = release.measure(chosen, B, c, shape.n_samples, None)
@@ -161,14 +163,6 @@ def private_score(
         return float(score)
 
     return run(entry, draw, ledger=ledger, random_state=random_state)
-
-
-def _chosen(name, mechanism, correction):
-    """The statistic; a ValueError if the arguments are inconsistent."""
-    statistic = statistic_named(name, correction, PAIR_STATISTICS)
-    of_scores = [each.name for each in MECHANISMS.values() if not each.needs_delta and each.is_independent]
-    check_mechanism(mechanism, (*of_scores, GeometricMechanism.name), statistic, delta=0)
-    return statistic
 
 
 def _records(x, y, statistic, bounds):

@@ -18,15 +18,13 @@ from skdpmic._utils.private_estimator import PrivateEstimator, ResultsMixin, che
 from skdpmic._utils.readable import column_names, is_dask_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.summaries import (
     INTERVAL,
-    MOST_ROWS,
     Summary,
-    and_more,
     by_rank,
     facts_of_release,
     feature_columns,
     why_broken,
 )
-from skdpmic._utils.texts import counted, names_of, quoted
+from skdpmic._utils.texts import counted, quoted
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Floats, RandomState, Range, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.counting.sketch import RangeGridSketch, are_equal, count_into
@@ -110,28 +108,22 @@ def shown_scores(estimator):
         tables = ", and the noisy tables of counts behind them" if hasattr(estimator, "noisy_counts_") else ""
         released = f"scores of {features}, by {entry.statistic}{tables}"
     order = by_rank(estimator)[:n_rows]
-    chosen, is_chosen = _choice(estimator, set(order[:MOST_ROWS]))
+    chosen, is_chosen = _choice(estimator)
     facts, columns = facts_of_release(estimator, released), feature_columns(estimator)
     if any(column.title == INTERVAL for column in columns):
         facts.append(("Intervals", f"for {estimator._what_intervals_hold}"))
     return Summary(facts + chosen, why_broken(entry), columns, order, is_chosen, "feature", (entry,))
 
 
-def _choice(estimator, listed):
-    """A description of the chosen features, and these features; None if there are none, or if they are unknown.
-
-    Features that are `listed` in the table are marked there.
-    """
+def _choice(estimator):
+    """The number of features chosen, and which these are; None if none are, or if they are unknown."""
     if not hasattr(estimator, "get_support"):
         return [], None
     try:
         is_chosen = estimator.get_support()
     except ValueError as error:  # of parameters changed since
         return [("Chosen", str(error))], None
-    names = [name for j, name in enumerate(names_of(estimator)) if is_chosen[j] and j not in listed]
-    text = f"{is_chosen.sum():,} of {counted(len(is_chosen), 'feature')}"
-    others = f", among them {', '.join(names[:MOST_ROWS])}{and_more(len(names))}" if names else ""
-    return [("Chosen", text + others)], is_chosen
+    return [("Chosen", f"{is_chosen.sum():,} of {counted(len(is_chosen), 'feature')}")], is_chosen
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -224,11 +216,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         published = run(ready.entry, partial(ready.draw, records), ledger=self.ledger, random_state=self.random_state)
         store(self, published)
         ready.warn_after(published)
-        self._warn_of_release()
         return self
-
-    def _warn_of_release(self):
-        """Warn about what only the release shows, for one kind of estimator."""
 
     # --- Records that are counted first, wherever they are -----------------------------------------------------------
 
@@ -275,11 +263,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
 
     @if_counts_suffice
     def partial_fit(
-        self,
-        X: TableLike,
-        y: BesideTable,
-        n_expected: int = 100_000,
-        sample_weight: BesideTable | None = None,
+        self, X: TableLike, y: BesideTable, n_expected: int = 100_000, sample_weight: BesideTable | None = None
     ) -> Self:
         """Count a chunk of records, for a later `publish`.
 
@@ -656,7 +640,8 @@ def _count_on_workers(plan, X, y, sample_weight):
         raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
     refuse_masked(y, "y")
     refuse_masked(sample_weight, "sample_weight")
-    n_samples = n_rows(X) if _depend_on_n(plan.asked) else math.inf  # counting rows takes a pass over them
+    depends_on_n = "auto" in (plan.asked.B, plan.asked.c) or _is_exponent(plan.asked.B)
+    n_samples = n_rows(X) if depends_on_n else math.inf  # counting rows takes a pass over them
     check_enough(n_samples)
     names = feature_names(X)
     refuse_target_among(names, y)
@@ -735,10 +720,6 @@ def check_agreement(plan, sketch):
         kind = one_of(MECHANISMS) if sketch.n_parts is None else "'geometric', because the sketch has n_parts,"
         raise ValueError(f"mechanism must be {kind} with this sketch, got {quoted(mechanism)}.")
     plan.with_shares(sketch.measure)  # raises if the number of target_shares does not suit the sketch
-
-
-def _depend_on_n(asked):
-    return "auto" in (asked.B, asked.c) or _is_exponent(asked.B)
 
 
 def _is_exponent(B):

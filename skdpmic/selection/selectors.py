@@ -654,10 +654,11 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
             )
         return share_of_possible(self.scores_, self.largest_possible_score_) >= least
 
-    def _warn_of_release(self):
-        """Warn if the threshold keeps nothing, which only this release shows."""
+    def _release(self, plan, records):
+        """Release, then warn if the threshold keeps nothing."""
+        super()._release(plan, records)
         if self.threshold is None or self._reaching_threshold().any():
-            return
+            return self
         largest, remedy = in_short(self.scores_.max()), "Lower the threshold"
         if hasattr(self, "largest_possible_score_"):
             largest += f", of {in_short(self.largest_possible_score_)} possible with these shares of the classes"
@@ -668,6 +669,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
             f"no feature is kept by threshold={quoted(self.threshold)}: the largest released score is {largest}. "
             f"{remedy}. Changing it by set_params costs nothing."
         )
+        return self
 
     def _discoveries(self):
         """The features selected by Benjamini-Hochberg, or by Benjamini-Yekutieli if the noise is dependent."""
@@ -877,7 +879,13 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     def _plan(self):
         check_k(self.k)
         check_keep(self.keep)
-        _check_criterion(self.criterion, self.statistic)
+        if not isinstance(self.criterion, str) or self.criterion not in _CRITERIA:
+            raise ValueError(f"criterion must be one of {list(_CRITERIA)}, got {quoted(self.criterion)}.")
+        if self.criterion == "joint" and self.statistic != "mtv_r":
+            raise ValueError(
+                f"criterion must be 'single' or 'auto' with statistic={quoted(self.statistic)}, got 'joint': only "
+                "'mtv_r' scores features together."
+            )
         reads_kept = self._reads_kept()
         names = {"k": self.k, "criterion": self.criterion, "keep": self.keep, "reads_kept": reads_kept}
         return scoring_plan(self, MeasureParameters(), can_be_joint=self.statistic == "mtv_r" and reads_kept, **names)
@@ -911,16 +919,6 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         support = (self.ranking_ > 0) & (self.ranking_ <= n_kept)
         support[list(kept_columns(self.keep, self.n_features_in_, getattr(self, "feature_names_in_", None)))] = True
         return support
-
-
-def _check_criterion(criterion, statistic):
-    if not isinstance(criterion, str) or criterion not in _CRITERIA:
-        raise ValueError(f"criterion must be one of {list(_CRITERIA)}, got {quoted(criterion)}.")
-    if criterion == "joint" and statistic != "mtv_r":
-        raise ValueError(
-            f"criterion must be 'single' or 'auto' with statistic={quoted(statistic)}, got 'joint': only 'mtv_r' "
-            "scores features together."
-        )
 
 
 def read_threshold(threshold):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.summary import PrivateSummary
+from skdpmic.release.summary import shares_of_column
 from skdpmic.release.summary_cells import CellsRelease, SummaryCells
 from skdpmic.table.domains import Labels, Range
 from tests.intervals.table import Drawn, Row
@@ -41,8 +41,8 @@ def shares(random, setting):
     exact = np.concatenate([np.concatenate([flags[:-1], parts[:-1]]) for flags, parts in counts]) / n
     lower, upper, noisy = [], [], []
     for drawn in drawn_counts(release, counts, random):
-        summary = PrivateSummary.of_counts(names, cells, n, drawn, release, None)
-        rows = [row for column in summary.columns for row in column.rows()]
+        columns = [shares_of_column(*each, n, release) for each in zip(names, cells, *drawn, strict=True)]
+        rows = [row for column in columns for row in column.rows()]
         lower.append([row[3] for row in rows])
         upper.append([row[4] for row in rows])
         noisy.append(np.concatenate([np.r_[flags[:-1], parts[:-1]] for flags, parts in zip(*drawn, strict=True)]) / n)

@@ -93,8 +93,7 @@ def test_every_private_estimator_in_the_pipeline_counts():
     assert search_cost(GridSearchCV(nested, grid, cv=2)).epsilon == 1.7 * 2
 
 
-def test_a_private_search_inside_another_search_is_refused(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
+def test_a_private_search_inside_another_search_is_refused(ledger):
     inner = PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=5, n_subsets=2, ledger=ledger)
     for search in (
         GridSearchCV(inner, {"n_subsets": [2, 3]}),

@@ -14,7 +14,6 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, PolynomialFeatures, StandardScaler
 
 from skdpmic import (
-    BudgetLedger,
     DPMICScorer,
     PrivacyLeakWarning,
     PrivateGridSearch,
@@ -95,8 +94,7 @@ def test_a_search_over_a_sampler_is_not_priced():
     assert search_cost(GridSearchCV(plain, {"pre": ["passthrough"]}, cv=CV)).earlier == ()
 
 
-def test_a_private_search_refuses_to_refit_on_copied_rows_before_anything_is_charged(tmp_path):
-    ledger = BudgetLedger(tmp_path / "ledger", 10.0)
+def test_a_private_search_refuses_to_refit_on_copied_rows_before_anything_is_charged(ledger):
     pipeline = after(Copies())
     pipeline.steps.append(("model", Ridge()))
     search = PrivateGridSearch(pipeline, {"model__alpha": [1.0, 1.0]}, epsilon=1.0, n_subsets=2, ledger=ledger)

@@ -213,8 +213,7 @@ def test_fits_leave_the_global_generators_unchanged(everything_fails):
         np.random.set_bit_generator(ours)
 
 
-def test_an_unknown_estimator_is_named_before_anything_is_charged(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+def test_an_unknown_estimator_is_named_before_anything_is_charged(ledger):
     grid = {"select": [pipeline()["select"], "passthrough"], "model": [Ridge(), DrawsByTheData(), FailsOn()]}
     search = PrivateGridSearch(pipeline(), grid, n_subsets=3, ledger=ledger)
     with pytest.warns(
@@ -289,8 +288,7 @@ def pipeline(**parameters):
 GRID = {"select": [pipeline()["select"], "passthrough"], "model__n_neighbors": [3, 12]}
 
 
-def test_choice_and_refit_are_charged_and_nothing_else(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+def test_choice_and_refit_are_charged_and_nothing_else(ledger):
     grid = {"select__epsilon": [0.5, 0.7], "select__k": [1, 2]}
     search = PrivateGridSearch(pipeline(ledger=ledger), grid, epsilon=0.1, ledger=ledger).fit(*table())
     choice, refit = ledger.entries()

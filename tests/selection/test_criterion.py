@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from skdpmic import BudgetLedger, PrivateSelectKBest
+from skdpmic import PrivateSelectKBest
 from skdpmic.release.kinds import BestFeatures, JointFeatures
 from tests.folding import each
 
@@ -102,9 +102,8 @@ def test_the_parts_of_a_joint_release_cost_no_more_than_the_budget(delta, k, n_k
 
 
 @pytest.mark.slow
-def test_joint_noise_is_a_ninth_larger_than_that_of_single_scores(tmp_path):
+def test_joint_noise_is_a_ninth_larger_than_that_of_single_scores(ledger):
     X, _ = sample(6)
-    ledger = BudgetLedger(tmp_path / "ledger", epsilon=3)
     selector = PrivateSelectKBest(k=3, epsilon=1, criterion="joint", ledger=ledger, **UNIT).fit(X, X[:, 0])
     single = PrivateSelectKBest(k=3, epsilon=1, criterion="single", **UNIT).fit(X, X[:, 0])
     assert selector.noise_scale_ == pytest.approx(single.noise_scale_ * 10 / 9, rel=1e-6)
@@ -166,9 +165,8 @@ def test_the_criterion_must_be_one_of_three(bad):
 
 
 @each("statistic", ["mic_r", "kendall"])
-def test_only_mtv_r_scores_features_jointly(statistic, tmp_path):
+def test_only_mtv_r_scores_features_jointly(statistic, ledger):
     X, _ = sample(3)
-    ledger = BudgetLedger(tmp_path / "ledger", epsilon=3)
     make = partial(PrivateSelectKBest, k=2, ledger=ledger, bounds=(0, 1), target_bounds=(0, 1))
     with pytest.raises(ValueError, match=f"criterion must be 'single' or 'auto' with statistic='{statistic}', got 'j"):
         make(criterion="joint", statistic=statistic).fit(X, X[:, 0])

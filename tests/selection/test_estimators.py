@@ -12,7 +12,7 @@ import pytest
 from joblib import parallel_config
 from sklearn.base import clone
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, PrivateSelectKBest, private_score
+from skdpmic import DPMICScorer, DPMICSelector, PrivacyLeakWarning, PrivateSelectKBest, private_score
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer
@@ -51,14 +51,6 @@ def test_infinite_epsilon_gives_exactly_the_discrete_scores_without_privacy(tabl
         target = ClassTargetScorer(np.searchsorted(["high", "low", "mid"], labels), 3, 40.0, 5, correction)
         assert scorer.scores_.tolist() == [target.score(x, (0, 1)) for x in X.T]
     assert scorer.ranking_[2] == 1
-
-
-def test_automatic_B_is_chosen_for_the_epsilon_of_each_feature(table):
-    X, y = table
-    assert DPMICScorer(epsilon=2, **PUBLIC).fit(X, y).B_ == corrected_B(N, 2 / D)
-    assert SelectNames(k=2, epsilon=2, **PUBLIC).fit(X, y).B_ == corrected_B(N, 2 / 4)
-    assert DPMICScorer(epsilon=2, B=0.5, c=2.5, **PUBLIC).fit(X, y).B_ == N**0.5
-    assert DPMICScorer(epsilon=2, B=0.5, c=2.5, **PUBLIC).fit(X, y).c_ == 2.5
 
 
 @seeded
@@ -130,15 +122,6 @@ def test_with_delta_names_get_the_mechanism_with_the_least_noise(table, k, delta
 # --- Selection -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
-def test_the_related_feature_is_selected(table, kind):
-    X, y = table
-    selector = kind(k=1, epsilon=math.inf, **PUBLIC).fit(X, y)
-    assert selector.get_support(indices=True).tolist() == [2]
-    np.testing.assert_array_equal(selector.transform(X), X[:, [2]])
-    assert selector.inverse_transform(X[:, [2]]).shape == X.shape
-
-
 @seeded
 def test_threshold_keeps_the_scores_that_reach_it(table):
     selector = DPMICSelector(threshold=0.4, epsilon=100, random_state=0, **PUBLIC).fit(*table)
@@ -167,9 +150,8 @@ def test_k_above_the_number_of_features_warns_where_scores_are_published(table):
 
 
 @pytest.mark.parametrize("criterion", ["single", "joint", "auto"])
-def test_a_choice_of_all_names_is_refused_and_costs_nothing(table, criterion, tmp_path):
+def test_a_choice_of_all_names_is_refused_and_costs_nothing(table, criterion, ledger):
     X, y = table
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     selector = PrivateSelectKBest(k=1, criterion=criterion, ledger=ledger, **PUBLIC)
     for d, k, keep in [(D, D, []), (D, D + 5, []), (1, 1, []), (1, "all", []), (3, 2, [0]), (2, "all", [1])]:
         selector.set_params(k=k, keep=keep)

@@ -125,9 +125,8 @@ def test_a_sketch_of_all_columns_is_accepted_and_one_without_a_candidate_refused
         (frame()[0].columns.tolist(), "keep must leave at least one feature to choose, got all 6"),
     ],
 )
-def test_bad_columns_leave_the_estimator_and_the_ledger_unchanged(keep, message, tmp_path):
+def test_bad_columns_leave_the_estimator_and_the_ledger_unchanged(keep, message, ledger):
     X, y = frame()
-    ledger = BudgetLedger(tmp_path / "ledger", epsilon=3)
     selector = PrivateSelectKBest(1, keep=keep, ledger=ledger, **UNIT)
     before = vars(selector).copy()
     with pytest.raises(ValueError, match=message):

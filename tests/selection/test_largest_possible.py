@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest
+from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
 
 N, SHARE = 4000, 0.045
 RARE = {"epsilon": 20, "statistic": "mtv_r", "bounds": (0, 1), "classes": [False, True]}
@@ -82,13 +82,12 @@ NOTHING_KNOWN = [
 
 
 @pytest.mark.parametrize("asked", NOTHING_KNOWN, ids=str)
-def test_without_known_class_shares_no_largest_score_is_stated_or_usable_as_a_threshold(rare, asked, tmp_path):
+def test_without_known_class_shares_no_largest_score_is_stated_or_usable_as_a_threshold(rare, asked, ledger):
     weights = {"sample_weight": np.ones(N)} if "max_weight" in asked else {}
     scorer = DPMICScorer(**RARE | asked).fit(*rare, **weights)
     assert not hasattr(scorer, "largest_possible_score_")
     assert "of_possible" not in scorer._result_columns()
     assert "possible" not in scorer._release_as_html()
-    ledger = BudgetLedger(tmp_path / "ledger.db", epsilon=100)
     selector = DPMICSelector(**RARE | asked, threshold="0.5*possible", ledger=ledger)
     with pytest.raises(ValueError, match=NOT_KNOWN):
         selector.fit(*rare, **weights)

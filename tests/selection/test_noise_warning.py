@@ -85,8 +85,7 @@ WAYS_TO_PUBLISH = {
 
 
 @pytest.mark.parametrize("way", WAYS_TO_PUBLISH)
-def test_every_way_to_publish_warns_before_the_charge(way, tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+def test_every_way_to_publish_warns_before_the_charge(way, ledger):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="noise will exceed the signal"):
@@ -186,8 +185,7 @@ def test_names_hardly_better_than_chance_are_described_as_such():
     assert sum(first) <= 10
 
 
-def test_a_charged_release_is_kept_if_warnings_are_errors(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+def test_a_charged_release_is_kept_if_warnings_are_errors(ledger):
     estimator, table, weights = select(0.002, 0.5, 0.3)
     estimator.set_params(ledger=ledger, random_state=None)
     with warnings.catch_warnings():

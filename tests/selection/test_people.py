@@ -270,11 +270,6 @@ def test_what_is_spent_and_recorded_is_per_person(tmp_path):
 # --- What is refused ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    return BudgetLedger(tmp_path / "budget.db", 100.0)
-
-
 def assert_refused(estimator, arguments, error, message):
     """Assert that new and fitted estimators refuse to fit, without a charge or a change."""
     for fitted in (False, True):

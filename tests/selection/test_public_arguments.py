@@ -8,7 +8,7 @@ import pandas
 import pytest
 from sklearn.linear_model import Ridge
 
-from skdpmic import BudgetLedger, DPMICScorer, PrivateGridSearch, mic_cross, mic_pairs, private_score
+from skdpmic import DPMICScorer, PrivateGridSearch, mic_cross, mic_pairs, private_score
 from skdpmic.counting import RangeGridSketch
 from tests.folding import each
 
@@ -16,11 +16,6 @@ N = 60
 RNG = np.random.default_rng(0)
 X, Y = RNG.random((N, 2)), RNG.random(N)
 FRAME = pandas.DataFrame(X, columns=["age", "pay"])
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return BudgetLedger(tmp_path / "ledger", epsilon=100.0)
 
 
 # --- Two pairs for two features -------------------------------------------------------------------------------------
