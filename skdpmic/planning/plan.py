@@ -6,11 +6,11 @@ from typing import Literal, NamedTuple
 
 from skdpmic._utils.arguments import check_whole, is_number
 from skdpmic._utils.texts import quoted
-from skdpmic.planning.chances import check_signal, scores_of, share_found
+from skdpmic.planning.chances import JOINT, check_signal, share_found
 from skdpmic.planning.rows import ReleasePlan, answers, epsilons, rounded_up, row_of, sizes
 from skdpmic.privacy.composition import check_delta, check_epsilon
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.release.kinds import BestFeatures, NoisyScores
+from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores
 from skdpmic.release.summary_cells import CellsRelease
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.records import Shape
@@ -293,7 +293,8 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
     """
     mechanism, found = release.mechanism(measure, shape), math.nan
     if k is not None and has_usual_grids and (law := getattr(mechanism, "law", None)) is not None:
-        found = share_found(scores_of(release, statistic), signal, shape.n_features - n_kept, k, law, factor)
+        scores = JOINT if isinstance(release, JointFeatures) else statistic
+        found = share_found(scores, signal, shape.n_features - n_kept, k, law, factor)
     return row_of(
         release,
         mechanism,

@@ -124,39 +124,28 @@ class ReleasePlan:
         return dataframe(self.rows, _NAMES)
 
     def __repr__(self):
-        names, cells = self._shown()
-        return f"{wrapped(self._caption())}\n{aligned(names, cells, to_the_right=set(names).difference(_WORDS))}"
+        caption, names, cells = self._shown()
+        return f"{wrapped(caption)}\n{aligned(names, cells, to_the_right=set(names).difference(_WORDS))}"
 
     def _repr_html_(self):
-        names, cells = self._shown()
-        return f"<p>{in_html(self._caption())}</p>{html_rows(names, cells)}"
-
-    def _caption(self):
-        """The caption: the values that all rows share."""
-        common = {name: cells[0] for name, cells in self._columns() if not _differs(name, cells, self.sought)}
-        return f"{self.sought} of each release, with {', '.join(f'{k}={v}' for k, v in common.items() if v != _NONE)}"
+        caption, names, cells = self._shown()
+        return f"<p>{in_html(caption)}</p>{html_rows(names, cells)}"
 
     def _shown(self):
-        """Names and cells of the columns that differ between rows."""
-        columns = [(name, cells) for name, cells in self._columns() if _differs(name, cells, self.sought)]
-        return [name for name, _ in columns], list(zip(*(cells for _, cells in columns), strict=True))
-
-    def _columns(self):
-        """Names and cells of all printed columns; the others are in `to_frame`."""
-        yield "release", [_published(row) for row in self.rows]
-        for name, heading in _PRINTED.items():
-            yield heading, [_cell(name, getattr(row, name)) for row in self.rows]
+        """The values that all rows share, as a caption; names and cells of the columns that differ between rows."""
+        columns = {"release": [_published(row) for row in self.rows]}
+        columns |= {_PRINTED[name]: [_cell(name, getattr(row, name)) for row in self.rows] for name in _PRINTED}
+        always = (*_WORDS, self.sought, "noise")
+        shown = {name: cells for name, cells in columns.items() if name in always or len(set(cells)) > 1}
+        common = [f"{name}={cells[0]}" for name, cells in columns.items() if name not in shown and cells[0] != _NONE]
+        caption = f"{self.sought} of each release, with {', '.join(common)}"
+        return caption, list(shown), list(zip(*shown.values(), strict=True))
 
 
 _NAMES = PlannedRelease._fields
 _PRINTED = {name: name for name in _NAMES[1:-2] if name != "k"} | {"noise_scale": "noise"}
 _WORDS = ("release", "mechanism", "statistic")
 _NONE = "-"
-
-
-def _differs(name, cells, sought):
-    """Whether a column is shown, rather than stated once in the caption."""
-    return name in (*_WORDS, sought, "noise") or len(set(cells)) > 1
 
 
 def _published(row):

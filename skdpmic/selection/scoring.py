@@ -49,7 +49,7 @@ from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.mtv.released_shares import shares_interval
 from skdpmic.statistics.registry import check_mergeable, statistic_named
 from skdpmic.table.facts import kept_columns
-from skdpmic.table.records import check_enough, refuse_dask
+from skdpmic.table.records import check_enough, read_records, refuse_dask
 from skdpmic.table.tables import column_of, columns_seen, in_memory, is_lazy, open_table
 from skdpmic.table.values import (
     USUAL_MEAN,
@@ -604,7 +604,7 @@ def read(plan, X, y, groups=None, sample_weight=None):
         return _count_on_workers(plan, X, y, sample_weight)
     if is_lazy(X) and groups is None and plan.statistic.is_mergeable:
         return _count_lazily(plan, X, y, sample_weight)
-    records = plan.read_table(X, y)
+    records = read_records(plan.facts, X, y, plan.reader)
     if sample_weight is not None:
         records = records.with_weights(read_weights(sample_weight, plan.max_weight, records.public.shape.n_samples))
     return records.of_people(groups, max_rows)
@@ -719,7 +719,8 @@ def check_agreement(plan, sketch):
     if (mechanism == GeometricMechanism.name) != (sketch.n_parts is not None):
         kind = one_of(MECHANISMS) if sketch.n_parts is None else "'geometric', because the sketch has n_parts,"
         raise ValueError(f"mechanism must be {kind} with this sketch, got {quoted(mechanism)}.")
-    plan.with_shares(sketch.measure)  # raises if the number of target_shares does not suit the sketch
+    if plan.shares is not None:
+        sketch.measure.with_target_shares(plan.shares)  # raises if their number does not suit the sketch
 
 
 def _is_exponent(B):

@@ -14,7 +14,7 @@ from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.texts import in_short, quoted
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.planning.chances import excess_of_noise, scores_of, share_found
+from skdpmic.planning.chances import JOINT, excess_of_noise, share_found
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.kinds import BestFeatures, JointFeatures, release_of_scores
 from skdpmic.release.path import FitPlan, check_budget_and_run
@@ -123,13 +123,17 @@ class ScoringPlan(FitPlan):
     def measure_of(self, release, n_people, n_classes):
         """The measure of a release for this many people."""
         B, c, _ = self.asked
-        measure = self.with_shares(release.measure(self.statistic, B, c, n_people, n_classes))
-        measure = measure if self.max_weight is None else measure.of_weights()
+        measure = release.measure(self.statistic, B, c, n_people, n_classes)
+        if self.shares is not None:
+            measure = measure.with_target_shares(self.shares)
+        if self.max_weight is not None:
+            measure = measure.of_weights()
         max_rows = self.facts.max_rows_per_group
         return measure if max_rows is None else measure.of_groups(max_rows)
 
-    def with_shares(self, measure):
-        """The measure, with the public shares of the target if there are any."""
+    def measure_of_counts(self, release, counted):
+        """The measure of a release from counts, which have one of their own."""
+        measure = counted.spending_on_target() if release.spends_on_target else counted
         return measure if self.shares is None else measure.with_target_shares(self.shares)
 
     def ready(self, public):
@@ -139,9 +143,8 @@ class ScoringPlan(FitPlan):
         release = self.release(shape.n_features, shape.n_groups if public.has_rows else None, n_classes)
         if public.measure is None:
             measure = self.measure_of(release, shape.n_groups, n_classes)
-        else:  # that of counts
-            counted = public.measure.spending_on_target() if release.spends_on_target else public.measure
-            measure = self.with_shares(counted)
+        else:
+            measure = self.measure_of_counts(release, public.measure)
         self.warn_about_table(public)
         self._check_k(shape.n_features)
         measure.prepare(shape)
@@ -288,8 +291,13 @@ class ReadyToScore:
         plan, shape, epsilon = self.plan, self.shape, float(self.plan.epsilon)
         n_candidates = max(shape.n_features - len(plan.keep), _FEWEST)
         k = min(plan.n_wanted(shape.n_features) or n_candidates, n_candidates // _FEWEST)
-        mean_weight, largest = _signal(measure, shape.n_samples)
-        scores = scores_of(self.release, plan.statistic.name)
+        shares = getattr(measure, "target_shares", None)
+        largest = None if shares is None else measure.largest_score(shape.n_samples)
+        largest = math.inf if largest is None else largest
+        mean_weight = getattr(shares, "mean_weight", None)  # as a part of the largest: the factor of all scores
+        if mean_weight is None:
+            mean_weight = USUAL_MEAN if getattr(measure, "units", 1) > 1 else 1.0
+        scores = JOINT if isinstance(self.release, JointFeatures) else plan.statistic.name
         assumed = scores, "weak", n_candidates, k, self.law, mean_weight, largest
         found = share_found(*assumed)
         if not found < 0.5:
@@ -325,24 +333,6 @@ class ReadyToScore:
             "publishing names only (PrivateSelectKBest with a small k)": plan.mechanism is not None,
         }
         return [way for way, has_less in ways.items() if has_less]
-
-
-def _signal(measure, n):
-    """How scores of n records differ from those of public tables, by what is known about the target.
-
-    Returns
-    -------
-    mean_weight : float
-        As a part of the largest: the factor of all scores.
-    largest : float
-        The largest possible score; infinity if it is not known.
-    """
-    shares = getattr(measure, "target_shares", None)
-    largest = None if shares is None else measure.largest_score(n)
-    mean_weight = getattr(shares, "mean_weight", None)
-    if mean_weight is None:
-        mean_weight = USUAL_MEAN if getattr(measure, "units", 1) > 1 else 1.0
-    return mean_weight, math.inf if largest is None else largest
 
 
 def _signal_in_words(mean_weight, largest, max_weight):

@@ -11,6 +11,7 @@ from sklearn.linear_model import Ridge
 from skdpmic import DPMICScorer, PrivateGridSearch, mic_cross, mic_pairs, private_score
 from skdpmic.counting import RangeGridSketch
 from tests.folding import each
+from tests.tables import UNIT, refused
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -23,9 +24,6 @@ FRAME = pandas.DataFrame(X, columns=["age", "pay"])
 # Everything that accepts bounds of features.
 BOUNDS_READERS = {
     "fit": lambda bounds, ledger: DPMICScorer(bounds=bounds, target_bounds=(0, 1), ledger=ledger).fit(X, Y),
-    "fit of a frame": lambda bounds, ledger: DPMICScorer(bounds=bounds, target_bounds=(0, 1), ledger=ledger).fit(
-        FRAME, Y
-    ),
     "sketch": lambda bounds, ledger: RangeGridSketch(bounds=bounds, target_bounds=(0, 1), B=9),
     "fit_sketch": lambda bounds, ledger: DPMICScorer(bounds=bounds, ledger=ledger).fit_sketch(
         RangeGridSketch(bounds=(np.array([0, 1]), np.array([2, 5])), target_bounds=(0, 1), B=9).update(X, Y)
@@ -46,11 +44,9 @@ AMBIGUOUS = {
 @each("read", BOUNDS_READERS.values())
 @each("bounds", AMBIGUOUS.values())
 def test_two_pairs_for_two_features_are_refused_because_they_could_be_lower_and_upper_ends(bounds, read, ledger):
-    with pytest.raises(
-        ValueError, match=r"(?s)bounds.*must be .lower, upper., each.*for one pair per feature, pass a dict"
-    ):
+    phrase = r"(?s)bounds.*must be .lower, upper., each.*for one pair per feature, pass a dict"
+    with refused(ValueError, phrase, ledger):
         read(bounds, ledger)
-    assert ledger.spent() == (0.0, 0.0)
 
 
 @each("read", BOUNDS_READERS.values())
@@ -111,15 +107,14 @@ UNORDERED = {
 
 @each("pair", UNORDERED.values())
 def test_pairs_that_are_unordered_or_not_numeric_are_refused(pair, ledger):
-    public = {"bounds": (0, 1), "target_bounds": (0, 1)}
     names = ["bounds", "target_bounds"] if not isinstance(pair, dict) else ["target_bounds"]
     for name in names:
         message = f"{name} must be (a pair of numbers )?\\(lower, upper\\)"
         for fit in (DPMICScorer.fit, DPMICScorer.partial_fit):
             with pytest.raises(ValueError, match=message):
-                fit(DPMICScorer(ledger=ledger, **public | {name: pair}), X, Y)
+                fit(DPMICScorer(ledger=ledger, **UNIT | {name: pair}), X, Y)
         with pytest.raises(ValueError, match=message):
-            RangeGridSketch(B=9, n_features=2, **public | {name: pair})
+            RangeGridSketch(B=9, n_features=2, **UNIT | {name: pair})
     with pytest.raises(ValueError, match="bounds of feature 'pay' must be \\(lower, upper\\)"):
         DPMICScorer(ledger=ledger, bounds={"age": (0, 1), "pay": pair}, target_bounds=(0, 1)).fit(FRAME, Y)
     for bounds in (((0, 1), pair), (pair, (0, 1)), pair):
@@ -147,11 +142,9 @@ def test_the_order_of_classes_does_not_matter_but_a_set_is_refused():
 @each("number", [10**400, -(10**400)])
 @each("name", ["epsilon", "delta", "B", "c"])
 def test_numbers_too_large_for_a_float_are_refused(name, number, ledger):
-    public = {"bounds": (0, 1), "target_bounds": (0, 1), "ledger": ledger}
-    with pytest.raises(ValueError, match=f"{name} must be"):
-        DPMICScorer(**public, **{name: number}).fit(X, Y)
-    with pytest.raises(ValueError, match=f"{name} must be"):
-        DPMICScorer(**public, **{name: number}).partial_fit(X, Y)
+    for fit in (DPMICScorer.fit, DPMICScorer.partial_fit):
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            fit(DPMICScorer(ledger=ledger, **UNIT, **{name: number}), X, Y)
     if name in ("B", "c"):
         with pytest.raises(ValueError, match=f"{name} must be"):
             RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), n_features=2, **{"B": 9} | {name: number})
@@ -183,10 +176,9 @@ def test_a_range_is_scored_whatever_its_width(scale, mechanism):
 
 def test_bounds_whose_width_overflows_a_float_are_refused_as_such(ledger):
     wide, message = (-LARGE, LARGE), r"must be finite with lower < upper, as must upper - lower, got \(-1.7e\+308, 1.7e"
-    public = {"bounds": (0, 1), "target_bounds": (0, 1), "ledger": ledger}
     for change in ({"bounds": wide}, {"target_bounds": wide}, {"bounds": {"age": (0, 1), "pay": wide}}):
         with pytest.raises(ValueError, match=message):
-            DPMICScorer(**public | change).fit(FRAME, Y)
+            DPMICScorer(ledger=ledger, **UNIT | change).fit(FRAME, Y)
     with pytest.raises(ValueError, match=message):
         private_score(X[:, 0], Y, epsilon=1, bounds=(wide, (0, 1)), ledger=ledger)
     assert ledger.spent() == (0.0, 0.0)

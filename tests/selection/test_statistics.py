@@ -162,12 +162,6 @@ def test_three_classes_have_no_order(ledger):
     assert ledger.entries() == []
 
 
-@pytest.mark.parametrize("name", [name for name in STATISTICS if name != "mic_r"])
-def test_noisy_tables_are_for_mic_r_only(name):
-    with pytest.raises(ValueError, match="mechanism must be 'laplace', 'gaussian' or 'k-norm' with statistic="):
-        DPMICScorer(statistic=name, mechanism="geometric", **UNIT).fit(*table())
-
-
 @pytest.mark.parametrize("given", ["mic", None, 3, ["mic_r"]])
 def test_an_unknown_statistic_is_refused(given):
     scorer = DPMICScorer(statistic=given, **UNIT)
