@@ -81,8 +81,7 @@ class BasicFilter:
     """
 
     def __init__(self, epsilon, delta):
-        self.epsilon = exact(epsilon)
-        self.delta = exact(delta)
+        self.epsilon, self.delta = exact(epsilon), exact(delta)
 
     def accepts(self, costs):
         """Whether the total of `costs` is within the limit."""

@@ -196,8 +196,6 @@ class TableTests:
 
     def _hidden_strata(self, given):
         """Bound on the covariance left unexplained by strata that noise may hide (``private_pc.md``)."""
-        if not given:
-            return 0.0
         strata = self._laws.of(given)
         least = _CLEAR * math.sqrt(self._known.cell_variance(given)) / self._known.n
         return (strata < least).sum() * least / 4  # the most that share - share**2 / least can be
@@ -229,8 +227,6 @@ class TableTests:
 
     def _may_be_missed(self, i, j, given):
         """The share of the covariance explained by `given` that the tables may miss."""
-        if not given:
-            return 0.0
         of_parts = _CUT if self._cut.intersection(given) else 0.0
         if self._is_exact(i, j, given):
             return of_parts
