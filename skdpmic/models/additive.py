@@ -25,7 +25,7 @@ from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile, norm
 from skdpmic.privacy.noise import laplace_scale
 from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, run, store
 from skdpmic.table.domains import NUMBERS, Labels, as_date
-from skdpmic.table.facts import PublicFacts, listed
+from skdpmic.table.facts import PublicFacts
 from skdpmic.table.records import read_columns, read_records
 from skdpmic.table.tables import check_columns_seen, in_memory, open_table
 from skdpmic.table.values import target_domain
@@ -130,11 +130,9 @@ def _check_size(shape, public):
         raise ValueError(f"classes must hold at most {MOST_CLASSES} labels, got {public.n_classes}.")
     sizes = [parts.n_parts_of(domain) for domain in shape.domains]
     if sum(sizes) > MOST_PARTS:
-        largest = np.argsort(sizes, kind="stable")[::-1][:5].tolist()
         raise ValueError(
             f"X must have at most {MOST_PARTS:,} parts in all columns together (a column of numbers has nine, another "
-            f"one two more than it has labels), got {sum(sizes):,}; the most are in {listed(largest, public.names)}. "
-            "Choose columns first, by PrivateSelectKBest in front of the model, for instance make_pipeline("
+            f"one two more than it has labels), got {sum(sizes):,}. Choose columns first, as by make_pipeline("
             "PrivateSelectKBest(k=20, ...).set_output(transform='pandas'), model), or group labels by public knowledge."
         )
 

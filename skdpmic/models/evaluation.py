@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -437,14 +437,7 @@ def with_rows(X):
     refuse_masked(X, "X")
     refuse_collection(X, "X")
     X = in_memory(X) if is_frame(X) and not nw.dependencies.is_into_dataframe(X) else X  # a LazyFrame or a stream
-    X = X.tocsr() if sparse.issparse(X) else X  # whose rows can be picked
-    is_sequence = hasattr(X, "shape") or (hasattr(X, "__len__") and hasattr(X, "__getitem__"))
-    if not is_sequence or isinstance(X, str | bytes | Mapping) or getattr(X, "shape", None) == ():
-        raise TypeError(
-            f"X must be array-like of shape (n_samples, n_features), got {type(X).__name__}: pass the rows of an "
-            "iterator as list(X)."
-        )
-    return X
+    return X.tocsr() if sparse.issparse(X) else X  # whose rows can be picked
 
 
 def n_rows_of(X):
