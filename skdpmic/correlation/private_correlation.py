@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.errors import warn
@@ -129,7 +129,6 @@ def matrix_plan(estimator, facts, release_of, read_columns):
 # --- Kendall's correlations, and their noise -------------------------------------------------------------------------
 
 
-_SHORT = 1500  # records: below, passing the interpreter's lock to a thread takes longer than a pair of columns
 _MAX_NOISE_SCALE = 1 / 3  # standard deviation of the noise, a third of the largest correlation
 
 
@@ -150,12 +149,8 @@ def concordances(ranks, n_jobs=None, progress=SILENT):
     int64 ndarray of shape (n_columns (n_columns + 1) / 2,)
         In the order of ``np.triu_indices(n_columns)``, for any `n_jobs`.
     """
-    places = range(len(ranks))
-    if effective_n_jobs(n_jobs) == 1 or len(ranks[0]) < _SHORT:
-        rows = (_row_of_concordances(ranks, i) for i in places)
-    else:
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
-        rows = parallel(delayed(_row_of_concordances)(ranks, i) for i in places)
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
+    rows = parallel(delayed(_row_of_concordances)(ranks, i) for i in range(len(ranks)))
     rows = progress.track(rows, len(ranks) * (len(ranks) + 1) // 2, "pairs of columns", size=len)
     return np.array([total for row in rows for total in row], dtype=np.int64)
 
@@ -512,20 +507,16 @@ def nearest_correlation(matrix):
         along = change @ bend
         # The step of Barzilai and Borwein is fast; if it fails, a step of 1 always converges.
         step = max(1.0, change @ change / along) if along > 0 and iteration < _MOST_STEPS // 2 else 1.0
-    return _with_unit_diagonal(part)
+    root = np.sqrt(part.diagonal())
+    part = np.clip(part / np.outer(root, root), -1.0, 1.0)
+    np.fill_diagonal(part, 1.0)
+    return (part + part.T) / 2
 
 
 def _positive_part(matrix):
     """The matrix with its negative eigenvalues set to 0."""
     values, vectors = np.linalg.eigh(matrix)
     return (vectors * np.maximum(values, 0)) @ vectors.T
-
-
-def _with_unit_diagonal(matrix):
-    root = np.sqrt(matrix.diagonal())
-    matrix = np.clip(matrix / np.outer(root, root), -1.0, 1.0)
-    np.fill_diagonal(matrix, 1.0)
-    return (matrix + matrix.T) / 2
 
 
 def pearson_of_kendall(taus):
