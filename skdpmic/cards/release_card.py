@@ -266,11 +266,10 @@ def _kind_and_cost(guarantee):
 
 def _protects(guarantee):
     unit, n = guarantee["unit"], guarantee["n"]
-    if unit == PERSON:
-        return f"The guarantee covers each of {n:,} people with all their records; their number is public."
-    if n is None:
-        return "The guarantee covers each record; the number of records is public."
-    return f"The guarantee covers each of {n:,} records; their number is public."
+    covered = "each record" if n is None else f"each of {n:,} {PLURAL[unit]}"
+    rows = " with all their records" if unit == PERSON else ""
+    number = "the number of records" if n is None else "their number"
+    return f"The guarantee covers {covered}{rows}; {number} is public."
 
 
 def _total(ledger):
