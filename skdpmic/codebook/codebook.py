@@ -201,17 +201,7 @@ def _entry_of_values(fields, blank, where):
     if any(isinstance(end, str) for end in value):
         raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {quoted(value)}.")
     ends = _durations(value, fields.get("unit"), where) if kind == DURATION else value
-    try:
-        return _entry_of_bounds((*ends, "log") if fields.get("scale") == "log" else tuple(ends), where)
-    except ValueError as error:
-        must = str(error).partition(" must be ")[2].partition(", got ")[0]
-    must = "numbers, or dates without quotes, of one kind" if must.startswith("(") else must  # as in Python
-    raise ValueError(f"the {name} of {where} must be {must}, got {_as_written(value)}.")
-
-
-def _as_written(values):
-    """A list as in a file."""
-    return f"[{', '.join(value.isoformat() if hasattr(value, 'isoformat') else quoted(value) for value in values)}]"
+    return _entry_of_bounds((*ends, "log") if fields.get("scale") == "log" else tuple(ends), where)
 
 
 # --- Durations, which a file gives as a number of units ---------------------------------------------------------------

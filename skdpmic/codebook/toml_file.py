@@ -184,21 +184,6 @@ _BLANKS = {NUMBER: {"range": []}, DATE: {"range": []}, DURATION: {"range": [], "
 
 def template_of(frame):
     """The text of a codebook with blanks, for a dataframe of any library or a list of names without types."""
-    columns, comments = {}, {}
-    for name, (kind, labels) in _columns_of(frame).items():
-        fields = {"type": kind} | ({"labels": list(labels)} if labels else _BLANKS.get(kind, {}))
-        columns[name] = fields | {"description": ""}
-        comments[name] = _COMMENTS.get(kind, {})
-    return as_text({"title": ""}, columns, comments)
-
-
-def names_of_columns(frame):
-    """The column names of an object with a schema; no values are read."""
-    return list(_without_values(frame).collect_schema())
-
-
-def _columns_of(frame):
-    """The kind of each column, and the labels declared in its type."""
     if isinstance(frame, list | tuple):
         schema = dict.fromkeys(frame)
     else:
@@ -206,11 +191,19 @@ def _columns_of(frame):
         schema = frame.collect_schema()
     if others := [name for name in schema if not isinstance(name, str)]:
         raise ValueError(f"frame must have column names of type str, got {abbreviated(others)}.")
-    return {
-        # Labels in other libraries may come from the data.
-        name: (_kind(dtype), dtype.categories if dtype == nw.Enum and frame.implementation.is_polars() else ())
-        for name, dtype in schema.items()
-    }
+    columns, comments = {}, {}
+    for name, dtype in schema.items():
+        kind = _kind(dtype)
+        columns[name] = {"type": kind} | _BLANKS.get(kind, {}) | {"description": ""}
+        if dtype == nw.Enum and frame.implementation.is_polars():  # labels in other libraries may come from the data
+            columns[name]["labels"] = list(dtype.categories)
+        comments[name] = _COMMENTS.get(kind, {})
+    return as_text({"title": ""}, columns, comments)
+
+
+def names_of_columns(frame):
+    """The column names of an object with a schema; no values are read."""
+    return list(_without_values(frame).collect_schema())
 
 
 def _without_values(frame):

@@ -24,10 +24,10 @@ from skdpmic.planning.rows import ReleasePlan, row_of
 from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile, normal_half_width
 from skdpmic.privacy.noise import laplace_scale
 from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, run, store
-from skdpmic.table.domains import NUMBERS, Labels, as_date
+from skdpmic.table.domains import NUMBERS, as_date
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.records import read_columns, read_records
-from skdpmic.table.tables import check_columns_seen, in_memory, open_table
+from skdpmic.table.records import open_chunk, read_columns, read_records
+from skdpmic.table.tables import check_columns_seen, in_memory
 from skdpmic.table.values import target_domain
 
 MOST_CLASSES = 10
@@ -355,8 +355,7 @@ class PrivateAdditiveModel(PrivateEstimator):
     def _scores(self, X):
         """The sum of the effects of each row, with the intercept: (n_samples, n_targets); each row separately."""
         check_published(self)
-        takes_text = any(isinstance(domain, Labels) for domain in self._domains)
-        table = open_table(in_memory(X), type(self).__name__, takes_text=takes_text, least=1)
+        table = open_chunk(in_memory(X), self._domains, type(self).__name__, least=1)
         check_columns_seen(self, table)
         columns = zip(read_columns(table, self._domains), self._domains, strict=True)
         codes = [parts.codes_of(column, domain.encoded) for column, domain in columns]

@@ -461,7 +461,6 @@ class PublicFacts:
 
     def describe_unseen(self, n_features, feature_names, declared=None):
         """The description of a table that is not available; a ValueError if the arguments are not sufficient."""
-        check_kind(self.target_bounds, self.classes, self.needs_ranges)
         names = self._names() if feature_names is None else as_names(feature_names)
         if n_features is None and names is None:
             n_features = self.n_features

@@ -184,10 +184,7 @@ class TableRecords(NamedTuple):
 
     def target_counts(self, measure):
         """Counts of the target for a measure, the number of records, and the range of a numeric target."""
-        return measure.target_counts(self.target), self.public.shape.n_samples, self._target_range()
-
-    def _target_range(self):
-        return None if self.public.n_classes else self.target.bounds
+        return measure.target_counts(self.target), self.public.shape.n_samples, self.target.bounds
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(column, domain)`` for each feature that is not left out; `of_block` does the same for several."""
@@ -211,7 +208,7 @@ class TableRecords(NamedTuple):
 
     def tables(self, measure, n_jobs):
         """The table of each feature, still without noise."""
-        grids = measure.counts(self._target_range())
+        grids = measure.counts(self.target.bounds)
         count = partial(grids.count, target_parts=grids.place(self.target.values))
         return np.array(self.map_features(count, n_jobs), dtype=np.int64).reshape(-1, *grids.shape)
 

@@ -409,13 +409,11 @@ def to_pandas(column):
     import pandas
 
     form = _form(column, _UNITS_OF_PANDAS)
-    if form == "f" or form in (DATES, DURATIONS):
-        values = column.each(lambda values: values, np.nan if form == "f" else "NaT")
-        return pandas.Series(values.astype(values.dtype.newbyteorder("="), copy=False))
+    if form in ("f", DATES, DURATIONS):
+        return pandas.Series(column.each(_native, np.nan if form == "f" else "NaT"))
     if form in ("i", "u", "b"):
         array = pandas.arrays.BooleanArray if form == "b" else pandas.arrays.IntegerArray
-        values = column.each(lambda values: values.astype(values.dtype.newbyteorder("=")), 0)
-        return pandas.Series(array(values, column.missing.copy()))
+        return pandas.Series(array(column.each(_native, 0), column.missing.copy()))
     return pandas.Series(_objects(column), dtype=object)
 
 
@@ -426,15 +424,21 @@ def to_polars(column):
     form = _form(column, _UNITS_OF_POLARS)
     if form in (DATES, DURATIONS):
         unit = np.datetime_data(column.values.dtype)[0]
-        counts = column.each(lambda values: values.astype(values.dtype.newbyteorder("=")).view(np.int64), 0)
+        counts = column.each(lambda values: _native(values).view(np.int64), 0)
         dtype = polars.Datetime(unit) if form == DATES else polars.Duration(unit)
         return _with_nulls(polars.Series(counts), column).cast(dtype)
     if form in ("f", "i", "u", "b"):
-        wider = np.float32 if column.values.dtype == np.float16 else column.values.dtype.newbyteorder("=")
-        return _with_nulls(polars.Series(column.each(lambda values: values.astype(wider), 0)), column)
+        is_half = column.values.dtype == np.float16  # which Polars lacks
+        values = column.each(lambda values: values.astype(np.float32) if is_half else _native(values), 0)
+        return _with_nulls(polars.Series(values), column)
     if column.kind == TEXT:
         return polars.Series(column.each(_in_unicode, None).tolist(), dtype=polars.String)
     return polars.Series(_objects(column).tolist(), dtype=polars.Binary if column.kind == BYTES else polars.Object)
+
+
+def _native(values):
+    """A copy in the byte order of this processor."""
+    return values.astype(values.dtype.newbyteorder("="))
 
 
 def _form(column, units):

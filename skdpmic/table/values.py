@@ -243,6 +243,8 @@ class ClassTarget(NamedTuple):
     n_classes: int
     weights: np.ndarray | None = None
 
+    bounds = None  # type: ignore[misc]
+
 
 def check_kind(target_bounds, classes, needs_ranges=True):
     """Whether the target is numeric; raises unless exactly one of its two public descriptions is given.
