@@ -80,7 +80,9 @@ def _public_message(error):
 
 def public_messages(error):
     """The known phrases in an error message, which contain no data."""
-    return re.findall("|".join(PHRASES), str(error).partition("\n")[0])
+    text = str(error).partition("\n")[0]
+    begins = re.match("|".join(MESSAGES), text)  # elsewhere, what varies in them could be a value that is quoted
+    return [begins.group()] if begins else re.findall("|".join(PHRASES), text)
 
 
 def is_invalid_parameter(error):
@@ -137,21 +139,23 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
 _SHAPE = r"\([\d, ]*\)"
 # What users see most of scikit-learn, numpy, pandas and Python; none of it depends on a value of the data.
 # tests/_utils/test_messages_of_others.py raises each of them, to notice rewordings.
-PHRASES = (
+MESSAGES = (  # how they begin
     rf"Found array with \d+ (?:sample|feature)\(s\) \(shape={_SHAPE}\) while a minimum of \d+ is required(?: by \w+)?",
     r"Found array with dim \d+",
     r"Found input variables with inconsistent numbers of samples: \[[\d, ]*\]",
     r"Input (?:[Xy] )?contains (?:NaN|infinity or a value too large for dtype\('float\d+'\))",
+    r"X has \d+ features, but \w+ is expecting \d+ features as input",
+    rf"y should be a 1d array, got an array of shape {_SHAPE} instead",
+    r"Unknown label type: [a-z]+(?:-[a-z]+)?",
+)
+PHRASES = (  # anywhere in them
     r"Sparse data was passed(?: for X)?, but dense data is required\. Use '\.toarray\(\)'",
     r"Feature names are only supported if all input features have string names",
     r"The feature names should match those that were passed during fit",
-    r"X has \d+ features, but \w+ is expecting \d+ features as input",
-    rf"y should be a 1d array, got an array of shape {_SHAPE} instead",
     r"requires y to be passed, but the target y is None",
-    r"Unknown label type: [a-z]+(?:-[a-z]+)?",
     r"(?:Complex data not supported|boolean value of NA is ambiguous|could not convert string to float)",
     r"Expected 2D array, got (?:1D|scalar) array instead",
-    r"(?:int too large to convert to float|must be a string or a real number(?:, not 'NAType')?)",
+    r"(?:int too large to convert to float|float\(\) argument must be a string or a real number(?:, not 'NAType')?)",
     r"setting an array element with a sequence",
     r"y must hold only labels that are in classes",  # of this package
 )

@@ -7,6 +7,7 @@ from skdpmic.statistics.registry import statistic_named
 from tests.processes import PACKAGE, run
 
 FITS = """
+import numpy as np
 import skdpmic._utils.jit
 from skdpmic import PrivateSelectKBest
 rng = np.random.default_rng(0)

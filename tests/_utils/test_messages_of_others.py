@@ -86,8 +86,11 @@ CALLS = {
         lambda: check_array(np.array([[10**400]], dtype=object), dtype=float),
         "int too large to convert to float",
     ),
-    "objects": (lambda: Ridge().fit(OBJECTS, Y), "must be a string or a real number"),
-    "pandas.NA as a number": (lambda: float(pandas.NA), "must be a string or a real number, not 'NAType'"),
+    "objects": (lambda: Ridge().fit(OBJECTS, Y), "float() argument must be a string or a real number"),
+    "pandas.NA as a number": (
+        lambda: float(pandas.NA),
+        "float() argument must be a string or a real number, not 'NAType'",
+    ),
     "ragged": (lambda: np.array([[1], [1, 2]], dtype=float), "setting an array element with a sequence"),
 }
 TO_DO = (

@@ -13,7 +13,7 @@ import pytest
 
 from skdpmic import DPMICScorer, private_score
 from skdpmic.privacy import mechanisms
-from skdpmic.table.records import Shape, TableRecords
+from skdpmic.table.records import TableRecords
 from tests.privacy.auditing import exchange, privacy_loss_at_least
 from tests.select_names import SelectNames
 from tests.statistics.test_ranks import corner
@@ -240,7 +240,14 @@ def test_noise_shared_by_features_is_detected(monkeypatch):
 @pytest.mark.few
 @pytest.mark.parametrize("release, neighbours, event, n_runs", each_of(OF_PEOPLE))
 def test_noise_for_one_row_is_detected(release, neighbours, event, n_runs, monkeypatch):
-    monkeypatch.setattr(TableRecords, "shape", property(lambda self: Shape(self.n_samples, self.domains)))
+    of_people = TableRecords.of_people
+
+    def as_if_of_one_row(self, groups, rows_per_group):
+        public = of_people(self, groups, rows_per_group).public
+        one_row = public._replace(shape=public.shape._replace(rows_per_group=1))
+        return of_people(self, groups, rows_per_group)._replace(public=one_row)
+
+    monkeypatch.setattr(TableRecords, "of_people", as_if_of_one_row)
     assert loss_of(release, neighbours, event, n_runs) > EPSILON
 
 
