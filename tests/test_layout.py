@@ -167,6 +167,7 @@ MEETING_TABLES = {
     "skdpmic.table.normal_form": {  # of one column, by its type
         *("Series", "asanyarray", "asarray", "to_list", "to_numpy", "to_pandas", "to_pylist")
     },
+    "skdpmic.table.frames": {"DataFrame", "Series", "from_dict"},  # of our own matrix, or by the schema
     "skdpmic.table.tables": {  # by the schema, of one type, or of our own Column
         *("check_array", "to_numpy", "validate_data", "DataFrame", "Series", "from_dict", "to_pandas", "to_polars")
     },
@@ -187,7 +188,8 @@ MEETING_RAW = {
     "skdpmic.counting.streams": {"collect"},  # by Polars, with the types of the query
     "skdpmic.models.evaluation": {"tocsr"},
     "skdpmic.search.costs": {"unique"},  # the numbers of rows
-    "skdpmic.table.tables": {"collect", "table", "to_numpy", "tocsc"},  # by the schema, or of one type
+    "skdpmic.table.frames": {"collect", "table"},  # by the schema
+    "skdpmic.table.tables": {"to_numpy", "tocsc"},  # of one type
     "skdpmic.table.normal_form": {"isnat"},
 }
 OF_NUMBERS = {"datasets", "plotting", "privacy", "statistics"}  # rooms that get no table of a user

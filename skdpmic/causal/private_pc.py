@@ -21,8 +21,8 @@ from skdpmic.correlation import private_correlation as kendall
 from skdpmic.release.path import run, store
 from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts, allowed_keys, listed, numbers_of
+from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame, row_of_zeros
 from skdpmic.table.records import read_labels_or_numbers
-from skdpmic.table.tables import as_frame, columns_by_columns, in_memory, is_frame, row_of_zeros
 
 NUMERIC = "numeric"  # the kind of a release of correlations
 

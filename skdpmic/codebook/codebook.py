@@ -22,8 +22,8 @@ from skdpmic.codebook import toml_file
 from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, IDENTIFIER, KINDS, LABELS, NUMBER, TEXT
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
 from skdpmic.table.facts import labels_of
+from skdpmic.table.frames import as_frame, columns_at, is_frame
 from skdpmic.table.normal_form import open_column
-from skdpmic.table.tables import as_frame, columns_at, is_frame
 from skdpmic.table.values import check_max_rows, labels_of_column
 
 _MOST_PATTERNS = 1000  # each is compared with all names of a table

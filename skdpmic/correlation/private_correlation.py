@@ -25,8 +25,9 @@ from skdpmic.release.path import Ready, UnscoredPlan, UnscoredRelease, check_bud
 from skdpmic.statistics.ranks import MAX_RECORDS, concordance, in_order, mid_ranks
 from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity
 from skdpmic.table.facts import PublicFacts, listed
+from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame
 from skdpmic.table.records import FEWEST, read_features
-from skdpmic.table.tables import as_frame, columns_by_columns, in_memory, is_frame, open_table
+from skdpmic.table.tables import open_table
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

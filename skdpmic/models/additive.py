@@ -26,8 +26,9 @@ from skdpmic.privacy.noise import laplace_scale
 from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, run, store
 from skdpmic.table.domains import NUMBERS, as_date
 from skdpmic.table.facts import PublicFacts
+from skdpmic.table.frames import in_memory
 from skdpmic.table.records import open_chunk, read_columns, read_records
-from skdpmic.table.tables import check_columns_seen, in_memory
+from skdpmic.table.tables import check_columns_seen
 from skdpmic.table.values import target_domain
 
 MOST_CLASSES = 10

@@ -32,8 +32,8 @@ from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, laplace_deviation, with_noise
 from skdpmic.release.path import run
 from skdpmic.table.domains import NUMBERS, Range, domain_of
+from skdpmic.table.frames import in_memory, is_frame
 from skdpmic.table.records import check_enough
-from skdpmic.table.tables import in_memory, is_frame
 from skdpmic.table.values import check_classes, check_given_together, check_max_rows, make_target, read_people
 
 _FEWEST_BINS, _MOST_BINS = 8, 64

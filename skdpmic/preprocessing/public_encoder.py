@@ -14,17 +14,9 @@ from skdpmic._utils.texts import quoted, told_apart
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
 from skdpmic.table.domains import MISSING, OTHER, Labels, beside, domain_of, in_unit_interval, names_of_labels
 from skdpmic.table.facts import PublicFacts
+from skdpmic.table.frames import as_frame, is_frame, is_lazy
 from skdpmic.table.records import read_columns
-from skdpmic.table.tables import (
-    AsksForContainer,
-    as_frame,
-    check_columns_seen,
-    columns_seen,
-    dataframe_of,
-    is_frame,
-    is_lazy,
-    open_table,
-)
+from skdpmic.table.tables import AsksForContainer, check_columns_seen, columns_seen, dataframe_of, open_table
 
 _ENCODINGS = ("one-hot", "ordinal")
 

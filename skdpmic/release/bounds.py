@@ -22,8 +22,9 @@ from skdpmic.release.path import run
 from skdpmic.release.public_lines import DATE_LINE, NUMBER_LINE, Line
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Order
 from skdpmic.table.facts import by_number, listed, refuse_faults
+from skdpmic.table.frames import column_of, is_frame, open_series
 from skdpmic.table.normal_form import OBJECTS, ColumnSource, array_of
-from skdpmic.table.tables import Table, column_of, is_frame, open_series, open_table
+from skdpmic.table.tables import Table, open_table
 from skdpmic.table.values import as_numbers
 
 _LARGEST = 2.0**1020  # quantile, so that differences of knots are finite

@@ -15,7 +15,7 @@ from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
 from skdpmic.privacy.composition import check_delta, check_epsilon, warn_about_delta, warn_about_seed
 from skdpmic.privacy.noise import discrete_gaussian, entropy_source, with_noise
 from skdpmic.table.facts import PublicFacts, warn_about_many_labels
-from skdpmic.table.tables import in_memory
+from skdpmic.table.frames import in_memory
 from skdpmic.table.values import check_given_together, check_max_rows
 
 

@@ -42,7 +42,8 @@ from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.release.path import run, store
 from skdpmic.search import nested
 from skdpmic.table.domains import check_interval
-from skdpmic.table.tables import declared_by_name, open_table
+from skdpmic.table.frames import declared_by_name
+from skdpmic.table.tables import open_table
 
 
 def delegated(name):

@@ -49,8 +49,9 @@ from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.mtv.released_shares import shares_interval
 from skdpmic.statistics.registry import check_mergeable, statistic_named
 from skdpmic.table.facts import kept_columns
+from skdpmic.table.frames import column_of, in_memory, is_lazy
 from skdpmic.table.records import check_enough, read_records, refuse_dask
-from skdpmic.table.tables import column_of, columns_seen, in_memory, is_lazy, open_table
+from skdpmic.table.tables import columns_seen, open_table
 from skdpmic.table.values import (
     USUAL_MEAN,
     check_classes,

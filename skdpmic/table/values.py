@@ -12,8 +12,6 @@ from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
-from sklearn import config_context
-from sklearn.utils import column_or_1d
 
 from skdpmic._utils.arguments import check_n_shares, check_shares, is_number, is_whole
 from skdpmic._utils.errors import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS, without_data, without_data_of
@@ -21,8 +19,8 @@ from skdpmic._utils.readable import abbreviated, dates_refused, is_date
 from skdpmic._utils.texts import quoted
 from skdpmic.table import normal_form
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Order, domain_of, kind_of_date, seconds, seconds_of
+from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form import BYTES, OBJECTS, OTHER, TEXT, array_of, exact_number
-from skdpmic.table.tables import column_of
 
 ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # kinds that can be ordered
 
@@ -371,6 +369,9 @@ def _class_target(y, classes, named):
 
 def one_dimensional(array):
     """A target as scikit-learn takes it: one column of two dimensions is taken, with a warning."""
+    from sklearn import config_context  # which scores of a pair do not load
+    from sklearn.utils import column_or_1d
+
     with config_context(array_api_dispatch=False):
         return column_or_1d(array, warn=True)
 

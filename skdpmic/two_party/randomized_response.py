@@ -24,8 +24,9 @@ from skdpmic.privacy.noise import bernoulli_exp, entropy_source, uniform_below
 from skdpmic.release.path import run, store
 from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
+from skdpmic.table.frames import as_frame, in_memory, is_frame
 from skdpmic.table.records import open_chunk
-from skdpmic.table.tables import as_frame, check_columns_seen, columns_seen, in_memory, is_frame, open_table
+from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
 from skdpmic.two_party.reports import MOST_PARTS, ReportedColumn, Reports, ReportsDescription, to_arrow, true_parts
 
 _INFORMATIVE = 2.5  # epsilon of a report

@@ -22,7 +22,7 @@ from skdpmic import (
 )
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.table.domains import seconds_of
-from skdpmic.table.tables import column_of
+from skdpmic.table.frames import column_of
 from skdpmic.table.values import as_codes, make_target, read_people, read_weights, target_domain
 from skdpmic.two_party import RandomizedResponse
 from tests.folding import each

@@ -13,8 +13,8 @@ from skdpmic.statistics.mic.characteristic import both_ways, check_statistic, la
 from skdpmic.statistics.mic.mic_r import RangeGrids, mic_r_of_columns
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.table.domains import both_of, intervals_of
+from skdpmic.table.frames import as_frame, is_frame
 from skdpmic.table.normal_form import array_of
-from skdpmic.table.tables import as_frame, is_frame
 from skdpmic.table.values import check_column
 
 # --- Tables ------------------------------------------------------------------------------------------------------
