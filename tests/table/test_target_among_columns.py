@@ -7,10 +7,8 @@ import pandas
 import polars
 import pyarrow
 import pytest
-import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.fixes import parse_version
 
 from skdpmic import (
     BudgetLedger,
@@ -23,6 +21,7 @@ from skdpmic import (
     private_evaluation,
 )
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
+from tests.search.test_grid_search import ARROW_IS_SPLIT
 
 N, NAMES = 400, ["age", "risk", "years"]
 PUBLIC = {"bounds": (0, 2), "classes": [0, 1]}
@@ -44,8 +43,8 @@ COLUMNS = {
 
 
 def with_rows_to_pick(data):
-    """What a search takes: in memory, and no Arrow table before scikit-learn 1.7, which picks no rows of it."""
-    if isinstance(data, pyarrow.Table) and parse_version(sklearn.__version__) < parse_version("1.7"):
+    """What a search takes: a table in memory whose rows scikit-learn picks."""
+    if isinstance(data, pyarrow.Table) and not ARROW_IS_SPLIT:
         return data.to_pandas()
     return data.collect() if hasattr(data, "collect") else data
 
