@@ -1,5 +1,5 @@
 from . import causal, correlation, counting, datasets, plotting, two_party
-from ._utils.errors import BudgetError, PrivacyLeakWarning
+from ._utils.texts import BudgetError, PrivacyLeakWarning
 from .budget.ledger import BudgetLedger
 from .cards.release_card import release_card
 from .codebook.codebook import Codebook

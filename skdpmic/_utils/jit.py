@@ -15,7 +15,7 @@ from pathlib import Path
 import numba
 from llvmlite import binding
 
-from skdpmic._utils.errors import warn
+from skdpmic._utils.texts import warn
 
 _COMPILER_LOCK = threading.Lock()  # only one thread compiles at a time
 _COMPARES_TIMES = numba.version_info.short < (0, 68)  # of source files, which unpacking a container image changes

@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, Self
 
-from skdpmic._utils.errors import BudgetError
 from skdpmic._utils.private_estimator import dataframe
-from skdpmic._utils.texts import quoted
-from skdpmic.budget.filters import FILTERS, Cost
+from skdpmic._utils.texts import BudgetError, quoted
 from skdpmic.budget.ledger_database import DatabaseStorage, is_url
 from skdpmic.budget.ledger_entry import PLURAL, LedgerEntry, checked_entry, count_or_none, number_of, text_of
 from skdpmic.budget.ledger_file import FileStorage
-from skdpmic.privacy.composition import check_delta, check_epsilon
+from skdpmic.privacy.composition import FILTERS, Cost, check_delta, check_epsilon
 
 COMPOSITIONS = ("auto", *FILTERS)
 

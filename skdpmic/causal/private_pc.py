@@ -10,10 +10,9 @@ import numpy as np
 from scipy import stats
 
 from skdpmic._utils.arguments import check_whole, is_number
-from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, why_broken
-from skdpmic._utils.texts import counted, names_of, quoted
+from skdpmic._utils.texts import counted, names_of, quoted, warn
 from skdpmic._utils.typing import BesideTable, ColumnLike, Ranges, TableLike
 from skdpmic.causal.pc import Outcome, find_graph, markov_blanket
 from skdpmic.causal.table_release import TablePlan, TablesRelease

@@ -13,9 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated, almost, are_text, is_date
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, warn
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
 from skdpmic.codebook import toml_file

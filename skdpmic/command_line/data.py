@@ -13,9 +13,8 @@ try:
 except ImportError as error:
     raise ImportError("reading a table requires pyarrow: pip install 'skdpmic[command-line]'") from error
 
-from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import refuse_repeated
-from skdpmic._utils.texts import counted, quoted
+from skdpmic._utils.texts import counted, quoted, read_by_engine
 from skdpmic._utils.user_files import check_regular
 from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION
 from skdpmic.table.records import FEWEST

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from skdpmic import __version__
-from skdpmic._utils.errors import BudgetError
-from skdpmic._utils.texts import aligned, escaped, quoted, wrapped
+from skdpmic._utils.texts import BudgetError, aligned, escaped, quoted, wrapped
 from skdpmic.command_line import outputs
 from skdpmic.command_line.outputs import Interrupts, Outputs
 

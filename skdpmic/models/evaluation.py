@@ -16,19 +16,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_verbose, is_whole
-from skdpmic._utils.errors import public_messages, warn, without_data
 from skdpmic._utils.private_estimator import about_numbered_labels, never_cached
 from skdpmic._utils.progress import SILENT, Progress
 from skdpmic._utils.readable import column_names, refuse_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.summaries import broken_by
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import public_messages, quoted, warn, without_data
 from skdpmic._utils.typing import ColumnLike, RandomState
-from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for
 from skdpmic.models import evaluation_result
 from skdpmic.models.evaluation_result import PrivateEvaluation, bounded_scale
-from skdpmic.privacy.composition import check_epsilon, exact
+from skdpmic.privacy.composition import Cost, check_epsilon, exact
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, laplace_deviation, with_noise
 from skdpmic.release.path import run
 from skdpmic.table.domains import NUMBERS, Range, domain_of

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, special
 
-from skdpmic.budget.filters import Cost
 from skdpmic.models import parts
-from skdpmic.privacy.composition import Pure, budget_of
+from skdpmic.privacy.composition import Cost, Pure, budget_of
 from skdpmic.privacy.noise import discrete_gaussian, discrete_laplace, exponential_choice, laplace_deviation, with_noise
 from skdpmic.release.path import UnscoredRelease, counts_of_sets, with_gaussian_noise
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from skdpmic._utils.private_estimator import dataframe
 from skdpmic._utils.texts import aligned, html_rows, in_html, wrapped
-from skdpmic.budget.filters import round_up
+from skdpmic.privacy.composition import round_up
 
 
 class PlannedRelease(NamedTuple):

@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import never_cached
 from skdpmic._utils.readable import is_date
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, warn
 from skdpmic._utils.typing import Categories, RandomState, TableLike
-from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for
-from skdpmic.privacy.composition import check_epsilon, exact
+from skdpmic.privacy.composition import Cost, check_epsilon, exact
 from skdpmic.privacy.noise import entropy_source, uniform_below, weighted_choice
 from skdpmic.release.path import run
 from skdpmic.release.public_lines import DATE_LINE, NUMBER_LINE, Line

@@ -13,8 +13,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import stats
 
-from skdpmic.budget.filters import Cost
-from skdpmic.privacy.composition import budget_of
+from skdpmic.privacy.composition import Cost, budget_of
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS, law_of_scale, scale_for_budget, to_grid
 from skdpmic.privacy.top_k import ChoicesInTurn, mechanism_of_names
 from skdpmic.statistics.chance import ChanceScores, chance_added

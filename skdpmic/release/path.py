@@ -9,10 +9,9 @@ from joblib import Parallel, delayed
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
 from skdpmic._utils.progress import SILENT
-from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
-from skdpmic.privacy.composition import check_delta, check_epsilon, warn_about_delta, warn_about_seed
+from skdpmic.privacy.composition import Cost, check_delta, check_epsilon, warn_about_delta, warn_about_seed
 from skdpmic.privacy.noise import discrete_gaussian, entropy_source, with_noise
 from skdpmic.table.facts import PublicFacts, warn_about_many_labels
 from skdpmic.table.frames import in_memory

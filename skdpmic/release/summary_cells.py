@@ -14,8 +14,7 @@ from scipy.integrate import simpson
 from scipy.optimize import brentq
 from scipy.special import betainc, gammaincc, gammaln
 
-from skdpmic.budget.filters import Cost
-from skdpmic.privacy.composition import budget_of, exact
+from skdpmic.privacy.composition import Cost, budget_of, exact
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian, geometric, uniform_below
 from skdpmic.table.domains import MISSING, OTHER, Labels, ends_in_words, in_unit_interval, names_of_labels

@@ -15,11 +15,9 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, RandomizedSearchCV, check_cv
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.errors import PrivacyLeakWarning, warn
-from skdpmic._utils.texts import quoted, wrapped
+from skdpmic._utils.texts import PrivacyLeakWarning, quoted, warn, wrapped
 from skdpmic._utils.typing import Estimator
-from skdpmic.budget.filters import round_up
-from skdpmic.privacy.composition import check_epsilon, exact
+from skdpmic.privacy.composition import check_epsilon, exact, round_up
 from skdpmic.search import nested
 from skdpmic.search.grid_search import PrivateGridSearch
 

@@ -28,13 +28,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skdpmic._utils.arguments import is_whole
-from skdpmic._utils.errors import BudgetError, PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_labels
-from skdpmic._utils.texts import quoted
-from skdpmic.budget.filters import Cost
+from skdpmic._utils.texts import BudgetError, PrivacyLeakWarning, quoted, warn
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.preprocessing.public_encoder import PublicEncoder
-from skdpmic.privacy.composition import epsilon_of, exact, rho_for
+from skdpmic.privacy.composition import Cost, epsilon_of, exact, rho_for
 from skdpmic.privacy.top_k import MOST_CUBE_NOISE
 from skdpmic.selection.selectors import DPMICScorer, PrivateSelectKBest, dp_mic_classif, dp_mic_regression
 from skdpmic.two_party.randomized_response import RandomizedResponse

@@ -13,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.arguments import check_whole, one_of
-from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator, ResultsMixin, check_published
 from skdpmic._utils.readable import column_names, is_dask_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.summaries import (
@@ -24,7 +23,7 @@ from skdpmic._utils.summaries import (
     feature_columns,
     why_broken,
 )
-from skdpmic._utils.texts import counted, quoted
+from skdpmic._utils.texts import counted, quoted, warn
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Floats, RandomState, Range, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.counting.sketch import RangeGridSketch, are_equal, count_into

@@ -14,9 +14,8 @@ from sklearn import config_context
 
 from skdpmic._utils.arguments import check_k, is_number
 from skdpmic._utils.bases import OneToOneFeatureMixin, SelectorMixin, TransformerMixin
-from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import best_first, check_published, never_cached, share_of_possible
-from skdpmic._utils.texts import in_short, quoted
+from skdpmic._utils.texts import in_short, quoted, warn
 from skdpmic._utils.typing import Auto, BesideTable, ColumnLike, Correction, Floats, Range, Ranges, TableLike
 from skdpmic.privacy.mechanisms import MECHANISMS, CubeLaw
 from skdpmic.privacy.top_k import confidence_among_best

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import is_whole
-from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated, almost, refuse_masked, refuse_repeated
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, warn
 from skdpmic.table import domains as forms
 from skdpmic.table import values
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, Order, domain_of, domains_of

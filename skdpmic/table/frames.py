@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from skdpmic._utils import readable
-from skdpmic._utils.errors import read_by_engine, without_data
+from skdpmic._utils.texts import read_by_engine, without_data
 from skdpmic.table.normal_form import Column, array_of, open_column
 
 

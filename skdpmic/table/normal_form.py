@@ -11,8 +11,8 @@ from typing import NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic._utils.errors import read_by_engine, without_data
 from skdpmic._utils.readable import refuse_collection, refuse_masked
+from skdpmic._utils.texts import read_by_engine, without_data
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 
 TEXT, BYTES, OBJECTS, OTHER, CODED = "text", "bytes", "objects", "other values", "categorical values"

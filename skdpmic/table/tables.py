@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils import readable
 from skdpmic._utils.bases import TransformerMixin
-from skdpmic._utils.errors import without_data
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, without_data
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.frames import as_frame, columns_at, is_frame, refuse_remote
 from skdpmic.table.normal_form import BYTES, TEXT, array_of, floats_if_all_are, objects_of, open_column

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import check_n_shares, check_shares, is_number, is_whole
-from skdpmic._utils.errors import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS, without_data, without_data_of
 from skdpmic._utils.readable import abbreviated, dates_refused, is_date
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS, quoted, without_data, without_data_of
 from skdpmic.table import normal_form
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Order, domain_of, kind_of_date, seconds, seconds_of
 from skdpmic.table.frames import column_of

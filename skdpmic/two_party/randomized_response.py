@@ -11,15 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.bases import OneToOneFeatureMixin, TransformerMixin
-from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator, in_use
 from skdpmic._utils.summaries import ResultColumn, Summary, why_broken
-from skdpmic._utils.texts import budget, counted, names_of, quoted
+from skdpmic._utils.texts import PrivacyLeakWarning, budget, counted, names_of, quoted, warn
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
-from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.privacy.composition import check_epsilon
+from skdpmic.privacy.composition import Cost, check_epsilon
 from skdpmic.privacy.noise import bernoulli_exp, entropy_source, uniform_below
 from skdpmic.release.path import run, store
 from skdpmic.table.domains import Labels

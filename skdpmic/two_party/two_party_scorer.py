@@ -10,16 +10,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import nearest_shares
-from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator, ResultsMixin
 from skdpmic._utils.readable import abbreviated, refuse_target_among
 from skdpmic._utils.summaries import Summary, by_rank, feature_columns, why_broken
-from skdpmic._utils.texts import budget, counted, in_short, quoted
+from skdpmic._utils.texts import budget, counted, in_short, quoted, warn
 from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, Range
-from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
-from skdpmic.privacy.composition import check_confidence, check_epsilon, exact
+from skdpmic.privacy.composition import Cost, check_confidence, check_epsilon, exact
 from skdpmic.privacy.mechanisms import normal_half_width
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, with_noise
 from skdpmic.release.kinds import places

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from skdpmic import DPMICScorer
-from skdpmic._utils.errors import public_messages, without_data
+from skdpmic._utils.texts import public_messages, without_data
 from tests.folding import each
 from tests.tables import UNIT, refused, uniform
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_array
 
-from skdpmic._utils.errors import is_invalid_parameter, public_messages, without_data
+from skdpmic._utils.texts import is_invalid_parameter, public_messages, without_data
 from tests.folding import each
 
 N = 20
@@ -95,7 +95,7 @@ CALLS = {
 }
 TO_DO = (
     "was reworded: read the new message; if no word of it can depend on values of the data, add its pattern to "
-    "skdpmic/_utils/errors.py and its words to CALLS. Keep the old ones while their version is supported. Until "
+    "skdpmic/_utils/texts.py and its words to CALLS. Keep the old ones while their version is supported. Until "
     "then, users get a general message; no data is quoted."
 )
 

@@ -6,9 +6,8 @@ from fractions import Fraction
 import pytest
 from scipy.stats import norm
 
-from skdpmic.budget.filters import BasicFilter, Cost, ZCDPFilter
 from skdpmic.privacy import mechanisms
-from skdpmic.privacy.composition import delta_of, rho_for
+from skdpmic.privacy.composition import BasicFilter, Cost, ZCDPFilter, delta_of, rho_for
 
 
 @pytest.mark.parametrize("epsilon, times, limit", [(0.1, 10, 1.0), (0.7, 10, 7.0), (1e-3, 1000, 1.0), (0.3, 3, 0.9)])

@@ -8,7 +8,7 @@ import pytest
 
 from skdpmic import BudgetError, BudgetLedger
 from skdpmic.budget import ledger_file
-from skdpmic.budget.filters import BasicFilter
+from skdpmic.privacy.composition import BasicFilter
 
 
 def race_for_the_last_of_the_budget(ledger, monkeypatch):

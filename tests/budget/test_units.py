@@ -14,10 +14,9 @@ from skdpmic import (
     DPMICScorer,
     release_card,
 )
-from skdpmic.budget.filters import BasicFilter, Cost
 from skdpmic.budget.ledger import Limits
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.privacy.composition import epsilon_of, rho_for
+from skdpmic.privacy.composition import BasicFilter, Cost, epsilon_of, rho_for
 from tests.budget.test_ledger import broken_noise
 
 RNG = np.random.default_rng(0)

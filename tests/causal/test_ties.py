@@ -10,7 +10,7 @@ import pytest
 from skdpmic import BudgetError, BudgetLedger
 from skdpmic.causal import PrivatePC
 
-pytestmark = pytest.mark.filterwarnings("ignore::skdpmic._utils.errors.PrivacyLeakWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic._utils.texts.PrivacyLeakWarning")
 
 N = 2000
 

@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 
-from skdpmic.budget.filters import Cost
 from skdpmic.models.evaluation import (
     RIGHT_SHARE,
     SQUARES,
@@ -17,6 +16,7 @@ from skdpmic.models.evaluation import (
     scale_of_counts,
     scales_of_sums,
 )
+from skdpmic.privacy.composition import Cost
 from skdpmic.privacy.noise import entropy_source
 from tests.folding import each
 from tests.privacy.auditing import privacy_loss_at_least

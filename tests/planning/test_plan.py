@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, plan_release
-from skdpmic.budget.filters import Cost, round_up
 from skdpmic.planning.plan import CONFIDENCE
+from skdpmic.privacy.composition import Cost, round_up
 from skdpmic.privacy.mechanisms import GaussianMechanism, KNormMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK

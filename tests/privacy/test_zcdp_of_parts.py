@@ -11,8 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skdpmic.budget.filters import Cost
-from skdpmic.privacy.composition import budget_of
+from skdpmic.privacy.composition import Cost, budget_of
 from skdpmic.privacy.mechanisms import LaplaceMechanism, NoiseOnGrid
 from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores, NoisyTables
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism

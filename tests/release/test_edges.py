@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.budget.filters import Cost
 from skdpmic.privacy import noise as weighted_choice
+from skdpmic.privacy.composition import Cost
 from skdpmic.privacy.noise import entropy_source, exponential_bounds
 from skdpmic.release import bounds as edges
 from skdpmic.release.bounds import medians, private_quantiles, rates

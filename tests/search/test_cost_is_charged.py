@@ -28,8 +28,7 @@ from skdpmic import (
     dp_mic_regression,
     search_cost,
 )
-from skdpmic.budget.filters import Cost, round_up
-from skdpmic.privacy.composition import exact
+from skdpmic.privacy.composition import Cost, exact, round_up
 from tests.tables import UNIT, uniform
 
 N, D = 64, 3

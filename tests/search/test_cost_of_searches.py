@@ -47,8 +47,7 @@ from skdpmic import (
     dp_mic_regression,
     search_cost,
 )
-from skdpmic.budget.filters import Cost, round_up
-from skdpmic.privacy.composition import epsilon_of, exact
+from skdpmic.privacy.composition import Cost, epsilon_of, exact, round_up
 from tests.tables import UNIT, uniform
 
 N = 60

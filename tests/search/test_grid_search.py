@@ -41,9 +41,8 @@ from skdpmic import (
     dp_mic_regression,
     search_cost,
 )
-from skdpmic.budget.filters import Cost
 from skdpmic.privacy import mechanisms
-from skdpmic.privacy.composition import exact
+from skdpmic.privacy.composition import Cost, exact
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.search import grid_search as trials_module
 from skdpmic.search.grid_search import MEAN_ERROR, assign_subsets, mean_over_subsets, mechanism_of_choice
