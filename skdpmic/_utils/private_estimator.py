@@ -198,7 +198,16 @@ class ResultsMixin:
         >>> frame[["feature", "chosen"]].head(1).to_dict("records")
         [{'feature': 2, 'chosen': True}]
         """
-        return _frame_of(self)
+        check_published(self)
+        features = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        columns = {"feature": features, "rank": self.ranking_} | self._result_columns()
+        with contextlib.suppress(AttributeError):  # if the distribution of a score is not known
+            columns["p_value"] = self.p_values()
+        columns |= self._further_columns()
+        if hasattr(self, "get_support"):
+            columns["chosen"] = self.get_support()
+        frame = dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)
+        return with_intervals(frame, self._what_intervals_hold) if "lower" in columns else frame
 
     def _result_columns(self):
         """Scores and their intervals, if there are any."""
@@ -225,19 +234,6 @@ def _as_shares_of_possible(columns, largest):
     """A score, and the ends of its interval, as shares of the largest possible score."""
     names = {"score": "of_possible", "lower": "of_possible_lower", "upper": "of_possible_upper"}
     return {new: share_of_possible(columns[name], largest) for name, new in names.items() if name in columns}
-
-
-def _frame_of(estimator):
-    check_published(estimator)
-    features = getattr(estimator, "feature_names_in_", np.arange(estimator.n_features_in_))
-    columns = {"feature": features, "rank": estimator.ranking_} | estimator._result_columns()
-    with contextlib.suppress(AttributeError):  # if the distribution of a score is not known
-        columns["p_value"] = estimator.p_values()
-    columns |= estimator._further_columns()
-    if hasattr(estimator, "get_support"):
-        columns["chosen"] = estimator.get_support()
-    frame = dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)
-    return with_intervals(frame, estimator._what_intervals_hold) if "lower" in columns else frame
 
 
 def with_intervals(frame, what):

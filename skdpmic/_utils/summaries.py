@@ -158,17 +158,13 @@ def _protected(entry):
 def as_html(shown, title="What was released, and what it cost"):
     """The HTML of a summary."""
     broken = "".join(f'<p class="broken">No privacy: {in_html(reason)}.</p>' for reason in shown.broken)
+    marked = () if shown.is_marked is None else [row for row, i in enumerate(shown.order) if shown.is_marked[i]]
+    kinds = [column.kind for column in shown.all_columns()]
+    table = table_as_html(**shown.table(), kinds=kinds, marked=marked) if shown.columns else ""
     return (
         f'<div class="skdpmic-release"><style>\n{_STYLE}</style><details open><summary>{title}</summary>'
-        f"{broken}{html_facts(shown.facts)}{_table(shown)}</details></div>"
+        f"{broken}{html_facts(shown.facts)}{table}</details></div>"
     )
-
-
-def _table(shown):
-    if not shown.columns:
-        return ""
-    marked = () if shown.is_marked is None else [row for row, i in enumerate(shown.order) if shown.is_marked[i]]
-    return table_as_html(**shown.table(), kinds=[column.kind for column in shown.all_columns()], marked=marked)
 
 
 def table_as_html(columns, rows, n_rows, unit, kinds=None, marked=()):

@@ -11,10 +11,9 @@ from joblib import Parallel, delayed
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import PrivateEstimator, check_published
-from skdpmic._utils.progress import SILENT, Progress
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, interval_column, number_column, why_broken
-from skdpmic._utils.texts import counted, names_of, quoted, warn
+from skdpmic._utils.texts import SILENT, Progress, counted, names_of, quoted, warn
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.composition import check_confidence, rho_for, scale_for_rho

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic._utils.progress import SILENT, Progress
 from skdpmic._utils.readable import abbreviated, are_text, check_names, is_dask_collection
-from skdpmic._utils.texts import quoted, read_by_engine
+from skdpmic._utils.texts import SILENT, Progress, quoted, read_by_engine
 from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.statistics.mtv.counts import Placed
 from skdpmic.statistics.mtv.statistic import pair_codes, pair_labels

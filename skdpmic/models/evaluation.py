@@ -17,10 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_verbose, is_whole
 from skdpmic._utils.private_estimator import about_numbered_labels, never_cached
-from skdpmic._utils.progress import SILENT, Progress
 from skdpmic._utils.readable import column_names, refuse_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.summaries import broken_by
-from skdpmic._utils.texts import public_messages, quoted, warn, without_data
+from skdpmic._utils.texts import SILENT, Progress, public_messages, quoted, warn, without_data
 from skdpmic._utils.typing import ColumnLike, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for

@@ -186,7 +186,7 @@ class PlanDisplay(Display):
         else:
             enough = [next((n for n, v in zip(sizes, of, strict=True) if v >= usable), None) for of in values]
         what = f"scores of {n_features:,} features" if release == "scores" else f"best {k:,} of {n_features:,} features"
-        display = cls(
+        return cls(
             np.array(sizes),
             np.array(of_epsilons),
             values,
@@ -195,8 +195,7 @@ class PlanDisplay(Display):
             enough=enough,
             at_random=None if k is None or show == "error" else k / n_features,
             title=f"{statistic}, {what}",
-        )
-        return display.plot(ax)
+        ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Plot the curves.

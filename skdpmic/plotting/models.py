@@ -136,7 +136,7 @@ class EffectsDisplay(Display):
         part_names, edges, has_records, *both = estimator._effects_of(j)
         effects, deviations = (values[row] for values in both)
         is_point = edges is None or np.arange(len(effects)) == len(effects) - 1
-        display = cls(
+        return cls(
             np.where(is_point & ~has_records, np.nan, effects),
             edges=edges,
             part_names=part_names,
@@ -144,8 +144,7 @@ class EffectsDisplay(Display):
             confidence=confidence,
             column=str(feature),
             title=f"effect on {_what(estimator, classes, row)}, {budget(*estimator.privacy_spent_)}",
-        )
-        return display.plot(ax)
+        ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Plot the effects.
@@ -425,14 +424,13 @@ class GraphDisplay(Display):
         check_published(estimator)
         if not hasattr(estimator, "cpdag_"):
             raise AttributeError(f"{cls.__name__} requires a graph, as in PrivatePC, got {type(estimator).__name__}.")
-        display = cls(
+        return cls(
             np.asarray(estimator.cpdag_),
             p_values=np.asarray(estimator.p_values_),
             alpha=estimator.alpha,
             feature_names=names_of(estimator),
             title=f"{budget(*estimator.privacy_spent_)}, alpha = {estimator.alpha:g}",
-        )
-        return display.plot(ax)
+        ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Plot the graph.

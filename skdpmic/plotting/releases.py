@@ -367,7 +367,7 @@ class ScoresDisplay(Display):
         of_possible = "" if possible is None else f", scores up to {in_short(possible)} possible"
         null_scores = getattr(estimator, "null_scores_", None)  # none with noise on counts
         what = "score minus null score" if np.any(null_scores) else "score"
-        display = cls(
+        return cls(
             estimator.scores_,
             ranking=estimator.ranking_,
             chosen=estimator.get_support() if hasattr(estimator, "get_support") else None,
@@ -378,8 +378,7 @@ class ScoresDisplay(Display):
             score_label=f"{what} ({noise})",
             title=f"{entry.statistic}, {budget(entry.epsilon, entry.delta)}{of_possible}",
             **of_noise,
-        )
-        return display.plot(ax, max_features=max_features)
+        ).plot(ax, max_features=max_features)
 
     def plot(self, ax: Axes | None = None, *, max_features: int = 20) -> Self:
         """Plot the scores.
@@ -559,14 +558,13 @@ class GapsDisplay(Display):
         check_confidence(confidence)
         names = names_of(estimator)
         noise = OneShotTopK(1, int(estimator.noise_scale_ / GRID))
-        display = cls(
+        return cls(
             estimator.gaps_,
             feature_names=[names[j] for j in best_first(estimator.ranking_)[: estimator.n_ranked_]],
             noise_margin=noise.half_width(confidence) or None,
             confidence=confidence,
             title=f"{estimator._entry.statistic}, {budget(*estimator.privacy_spent_)}",
-        )
-        return display.plot(ax, max_features=max_features)
+        ).plot(ax, max_features=max_features)
 
     def plot(self, ax: Axes | None = None, *, max_features: int = 20) -> Self:
         """Plot the gaps.

@@ -147,24 +147,24 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
             If a parameter is invalid, X is not a dataframe with column names of type str, or a column has no
             entry. The transformer is left unchanged.
         """
-        before = vars(self).copy()
-        try:
-            self._check_parameters()
-            table = self._open(X, without_rows=True)
-            facts = PublicFacts(self.bounds, self.categories, allows_other_columns=True)
-            self._domains = facts.domains(table.n_features, table.names, table.declared())
-            self._is_one_hot, self._has_indicators = self.encoding == "one-hot", bool(self.add_indicator)
-            # The encoding of an empty table gives the output columns.
-            self._names_out = _names_out(self._encoded([np.empty(0, dtype=np.uint32)] * table.n_features))
-            n_features_out = len(self._names_out)
-            self.bounds_ = np.zeros(n_features_out), np.ones(n_features_out)
+        self._check_parameters()
+        _refuse_arrays(X)
+        table = self._open(_without_rows(X))
+        facts = PublicFacts(self.bounds, self.categories, allows_other_columns=True)
+        domains = facts.domains(table.n_features, table.names, table.declared())
+        how = table.names, domains, self.encoding == "one-hot", bool(self.add_indicator)
+        # The encoding of an empty table gives the output columns.
+        names_out = _names_out(_encoded_table([np.empty(0, dtype=np.uint32)] * table.n_features, *how))
+        fitted = {
+            "bounds_": (np.zeros(len(names_out)), np.ones(len(names_out))),
             # Proof: of the output columns of one column of X, at most one is not 0 in each row, and it is in [0, 1]; so
             # the squares of a row sum to at most n_features_in_. The bound is attained if every number is at its upper
             # bound and every label is the last in its list.
-            self.data_norm_ = math.sqrt(table.n_features)
-        except BaseException:
-            self.__dict__ = before
-            raise
+            "data_norm_": math.sqrt(table.n_features),
+            "_how": how,
+            "_names_out": names_out,
+        }
+        vars(self).update(columns_seen(table) | fitted)
         return self
 
     def transform(self, X: TableLike) -> Any:
@@ -189,9 +189,11 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
             If X does not have the columns seen in `fit`, or does not match `bounds` and `categories`.
         """
         check_is_fitted(self)
+        _refuse_arrays(X)
         table = self._open(X)
-        columns = read_columns(table, self._domains)
-        encoded = [values.astype(np.float64, copy=False) for *_, values in self._encoded(columns)]
+        check_columns_seen(self, table)
+        columns = read_columns(table, self._how[1])
+        encoded = [values.astype(np.float64, copy=False) for *_, values in _encoded_table(columns, *self._how)]
         container = super().transform(None)
         container = table.native if isinstance(container, np.ndarray) else container
         return dataframe_of(dict(zip(self._names_out, encoded, strict=True)), container, table)
@@ -232,26 +234,14 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
         if not isinstance(self.add_indicator, bool | np.bool_):
             raise ValueError(f"add_indicator must be a bool, got {quoted(self.add_indicator)}.")
 
-    def _open(self, X, without_rows=False):
-        """The table X; a table without rows sets the columns, any other is compared with them."""
-        _refuse_arrays(X)
-        table = open_table(_without_rows(X) if without_rows else X, type(self).__name__)
+    def _open(self, X):
+        table = open_table(X, type(self).__name__)
         if table.names_as_text() is None:
             raise ValueError(
                 f"X must have column names of type str, by which bounds and categories are looked up, got "
                 f"{abbreviated(table.names)}: convert them by X.columns = X.columns.map(str)."
             )
-        if without_rows:
-            vars(self).update(columns_seen(table))
-        else:
-            check_columns_seen(self, table)
         return table
-
-    def _encoded(self, columns):
-        """The column and the part that each output column is for, the latter empty for all of it, and the values."""
-        for name, domain, column in zip(self.feature_names_in_, self._domains, columns, strict=True):
-            for part, values in _encoded(domain, column, self._is_one_hot, self._has_indicators):
-                yield name, part, values
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -274,6 +264,13 @@ def _names_out(encoded):
     ours = beside(theirs, [name for name, is_ours in names if is_ours])
     next_of = {True: iter(ours), False: iter(theirs)}
     return [next(next_of[is_ours]) for _, is_ours in names]
+
+
+def _encoded_table(columns, names, domains, is_one_hot, has_indicator):
+    """The column and the part that each output column is for, the latter empty for all of it, and the values."""
+    for name, domain, column in zip(names, domains, columns, strict=True):
+        for part, values in _encoded(domain, column, is_one_hot, has_indicator):
+            yield name, part, values
 
 
 def _encoded(domain, column, is_one_hot, has_indicator):

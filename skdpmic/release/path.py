@@ -8,7 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
-from skdpmic._utils.progress import SILENT
+from skdpmic._utils.texts import SILENT
 from skdpmic.budget.ledger import check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
 from skdpmic.privacy.composition import Cost, check_delta, check_epsilon, warn_about_delta, warn_about_seed

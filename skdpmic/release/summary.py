@@ -9,10 +9,9 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_verbose
 from skdpmic._utils.private_estimator import dataframe, never_cached, with_intervals
-from skdpmic._utils.progress import Progress
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
-from skdpmic._utils.texts import budget, escaped, quoted, told_apart, wrapped
+from skdpmic._utils.texts import Progress, budget, escaped, quoted, told_apart, wrapped
 from skdpmic._utils.typing import RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, entry_for

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, RandomizedSearc
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import PrivacyLeakWarning, quoted, warn, wrapped
 from skdpmic._utils.typing import Estimator
-from skdpmic.privacy.composition import check_epsilon, exact, round_up
+from skdpmic.privacy.composition import Cost, check_epsilon, exact, round_up
 from skdpmic.search import nested
 from skdpmic.search.grid_search import PrivateGridSearch
 
@@ -204,6 +204,7 @@ def search_cost(
         has_people = _have_people(candidates, grids)
         n_splits, n_trainings = count_splits(cv, base, n_samples, has_people)
         warn_about_splits_by_records(cv, base, has_people)
+    private = [place for candidate in candidates for place in nested.private_places(candidate)]
     earlier, unpriced = nested.checked_earlier_steps(candidates), unpriced_steps(candidates)
     if unpriced or not fits.n_private:
         _warn_about_unseen(estimator, unpriced)
@@ -214,10 +215,10 @@ def search_cost(
         charged_epsilon=_as_float(fits.epsilon * n_splits + refit.epsilon),
         charged_delta=_as_float(fits.delta * n_splits + refit.delta),
         charged_rho=None if n_features is None else _as_float(fits.rho * n_splits + refit.rho, Fraction),
-        priced=(*choice, *priced_steps(candidates)),
+        priced=(*choice, *dict.fromkeys(place.name or _kind(place.part) for place in private)),
         not_priced=tuple(unpriced),
         earlier=tuple(earlier),
-        fit_arguments=tuple(dict.fromkeys(itertools.chain.from_iterable(map(nested.fit_arguments, candidates)))),
+        fit_arguments=tuple(nested.fit_arguments(private)),
     )
 
 
@@ -258,12 +259,12 @@ def _cost_of_private_search(search, n_features):
     grid = nested.checked_grid(search.param_grid)
     costs = _costs_of(search.estimator, grid, n_features)
     nested.check_has_choice(grid)
-    return nested.total_cost([nested.cost_of_choice(search.epsilon), _cost_of_refit(search, costs)])
+    return nested.total_cost([nested.cost_of(Cost(search.epsilon)), _cost_of_refit(search, costs)])
 
 
 def _cost_of_refit(search, costs):
     """The largest cost among the candidates, because the choice is unknown; nothing without a refit."""
-    return _largest(costs) if search.refit else nested.FitCost()
+    return nested.largest_cost(costs) if search.refit else nested.FitCost()
 
 
 def _costs(search, grids, n_features):
@@ -275,12 +276,7 @@ def _costs(search, grids, n_features):
         n_candidates = min(n_candidates, len(ParameterGrid(grids)))  # lists are sampled without replacement
     alternatives = _alternatives(search.estimator, grids)
     worst = [cost for candidate, others in alternatives for cost in _worst_with(candidate, others, n_features)]
-    return [_largest(worst)] * n_candidates
-
-
-def _largest(costs):
-    """The largest epsilon, delta, number and rho."""
-    return nested.FitCost(*map(max, zip(*costs, strict=True)))
+    return [nested.largest_cost(worst)] * n_candidates
 
 
 def _costs_of(estimator, grid, n_features):
@@ -425,12 +421,6 @@ def _check_rows_are_distinct(splitter, X, is_list):
 
 # Parameters of private estimators in diffprivlib and other libraries; scikit-learn's SVR has an epsilon, too.
 _PRIVATE = {"epsilon", "accountant"}
-
-
-def priced_steps(candidates):
-    """The distinct names of this package's private estimators."""
-    places = [place for candidate in candidates for place in nested.private_places(candidate)]
-    return tuple(dict.fromkeys(place.name or _kind(place.part) for place in places))
 
 
 def unpriced_steps(candidates):

@@ -26,10 +26,9 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.arguments import check_n_jobs, check_verbose, is_auto, is_number, is_whole
 from skdpmic._utils.bases import MetaEstimatorMixin
 from skdpmic._utils.private_estimator import PrivateEstimator
-from skdpmic._utils.progress import Progress
 from skdpmic._utils.readable import are_text, check_meaning, column_names, is_dask_collection, refuse_target_among
 from skdpmic._utils.summaries import MOST_LETTERS, NOT_COVERED, Summary, why_broken
-from skdpmic._utils.texts import as_python, budget, in_short, is_invalid_parameter, quoted, shortened, warn
+from skdpmic._utils.texts import Progress, as_python, budget, in_short, is_invalid_parameter, quoted, shortened, warn
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for

@@ -317,7 +317,7 @@ def _costs_at(place):
             or f"cannot tell how many times {type(place.host).__name__} fits the private estimator inside it. Private "
             "estimators are counted inside pipelines, unions, column transformers and univariate selectors."
         )
-    return [_largest_cost(_possible_costs(place))]
+    return [largest_cost(map(cost_of, _possible_costs(place)))]
 
 
 def _possible_costs(place):
@@ -331,16 +331,15 @@ def _possible_costs(place):
     return [Cost(epsilon, delta, Cost(epsilon).in_zcdp), *([Cost.concentrated(epsilon, delta)] if delta > 0 else [])]
 
 
-def _largest_cost(costs):
-    """The largest epsilon, delta and rho, as the cost of one fit."""
-    epsilon = max(cost.epsilon for cost in costs)
-    delta, rho = max(exact(cost.delta) for cost in costs), max(cost.in_zcdp for cost in costs)
-    return FitCost(epsilon if epsilon == math.inf else exact(epsilon), delta, 1, rho)
+def cost_of(release):
+    """The cost of one release, exactly."""
+    epsilon = release.epsilon if release.epsilon == math.inf else exact(release.epsilon)
+    return FitCost(epsilon, exact(release.delta), 1, release.in_zcdp)
 
 
-def cost_of_choice(epsilon):
-    """The cost of the choice of a private search, as that of one release."""
-    return _largest_cost([Cost(epsilon)])
+def largest_cost(costs):
+    """The largest epsilon, delta, number and rho."""
+    return FitCost(*map(max, zip(*costs, strict=True)))
 
 
 def total_cost(costs):
@@ -446,10 +445,10 @@ def _effects(place):
 _BESIDE = {"groups": "max_rows_per_group", "sample_weight": "max_weight"}
 
 
-def fit_arguments(estimator):
-    """The names of the arguments that `fit` of an estimator must be passed, because private steps inside need them."""
+def fit_arguments(private):
+    """The names of the arguments that `fit` of an estimator must be passed, because private steps in it need them."""
     is_routed, names = sklearn.get_config()["enable_metadata_routing"], []
-    for place in private_places(estimator):
+    for place in private:
         for argument, limit in _BESIDE.items():
             if getattr(as_estimator(place.part), limit, None) is not None:
                 asked = get_routing_for_object(place.part).fit.requests.get(argument) if is_routed else None

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import check_k, one_of
-from skdpmic._utils.progress import Progress
-from skdpmic._utils.texts import in_short, quoted, warn
+from skdpmic._utils.texts import Progress, in_short, quoted, warn
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.planning.chances import JOINT, excess_of_noise, share_found
 from skdpmic.privacy.mechanisms import MECHANISMS

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skdpmic._utils.progress import SILENT, Progress
 from skdpmic._utils.readable import is_dask_collection, refuse_target_among
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import SILENT, Progress, quoted
 from skdpmic.table import values
 from skdpmic.table.domains import NUMBERS, Ignored, Labels, Order, Range
 from skdpmic.table.facts import KINDS, Description, domains_without_ranges, kept_columns, refuse_faults

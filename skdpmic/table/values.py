@@ -188,28 +188,13 @@ def exact_codes(column, labels, of_others=-1):
     -------
     int64 ndarray of shape (n_samples,)
     """
-    find = _find_numbers if column.values.dtype.kind in "biuf" else _find_objects
-    return column.each(lambda values: find(values, labels, of_others), of_others)
+    return column.each(lambda values: _codes_of(values, labels, of_others), of_others)
 
 
-def _find_numbers(values, labels, of_others):
-    """The search is in the type of the values; labels that this type cannot hold are left out."""
-    exact = int if values.dtype.kind in "biu" else float
-    if exact is int:
-        first, last = (0, 1) if values.dtype == np.bool_ else (np.iinfo(values.dtype).min, np.iinfo(values.dtype).max)
-        held = [label % 1 == 0 and first <= label <= last for label in labels]
-    else:
-        values = values.astype(np.float64, copy=False)
-        held = [isinstance(exact_number(label), float) for label in labels]
-    codes = np.array(sorted(np.flatnonzero(held), key=labels.__getitem__), dtype=np.int64)
-    if len(codes) == 0:
-        return np.full(len(values), of_others)
-    known = np.array([exact(labels[code]) for code in codes], dtype=values.dtype)
-    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    return np.where(known[places] == values, codes[places], of_others)
-
-
-def _find_objects(values, labels, of_others):
+def _codes_of(values, labels, of_others):
+    if values.dtype.kind in "biuf":  # each distinct number is looked up once
+        distinct, places = np.unique(values, return_inverse=True)
+        return _codes_of(distinct.astype(object), labels, of_others)[places]
     are_numbers = isinstance(labels[0], Real)
     code_of = {exact_number(label) if are_numbers else label: code for code, label in enumerate(labels)}
     keys = map(exact_number, values) if are_numbers else values

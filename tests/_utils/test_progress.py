@@ -87,7 +87,7 @@ def test_lines_show_the_number_done_and_the_total(name, capsys):
 @pytest.mark.few
 @pytest.mark.parametrize("name", FITS)
 def test_lines_do_not_depend_on_the_data(name, capsys, monkeypatch):
-    monkeypatch.setattr("skdpmic._utils.progress.time.monotonic", lambda: 0.0)
+    monkeypatch.setattr("skdpmic._utils.texts.time.monotonic", lambda: 0.0)
     estimator, _, _ = FITS[name]
     lines = []
     for values in (X, X**3 > 0.5, np.zeros_like(X)):

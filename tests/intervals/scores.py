@@ -7,7 +7,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from skdpmic import DPMICScorer
-from skdpmic._utils.progress import SILENT
+from skdpmic._utils.texts import SILENT
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS, from_grid, to_grid
