@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, require
 
 _MOST = 2**53
 _ROUNDING_OF_SHARES = 0.01  # rounded percentages may sum to 99 or 101
@@ -47,28 +47,24 @@ def is_whole(value):
 def check_k(k):
     """Raise unless `k` is a valid number of features."""
     is_all = isinstance(k, str) and k == "all"
-    if not is_all and (not is_whole(k) or k < 1):
-        raise ValueError(f"k must be an int >= 1 or 'all', got {quoted(k)}.")
+    require(is_all or (is_whole(k) and k >= 1), "k must be an int >= 1 or 'all'", k)
 
 
 def check_n_jobs(n_jobs):
     """Raise unless `n_jobs` is None or an int that joblib accepts."""
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be None or an int other than 0, got {quoted(n_jobs)}.")
+    require(n_jobs is None or (is_whole(n_jobs) and n_jobs != 0), "n_jobs must be None or an int other than 0", n_jobs)
 
 
 def check_whole(value, name, least=1):
     """Raise unless `value` is an int that is at least `least`, and no more than a float counts exactly."""
-    if not is_whole(value) or value < least:
-        raise ValueError(f"{name} must be an int >= {least}, got {quoted(value)}.")
+    require(is_whole(value) and value >= least, f"{name} must be an int >= {least}", value)
     if value > _MOST:
         raise ValueError(f"{name} must be an int <= 2**53, got one of {int(value).bit_length():,} bits.")
 
 
 def check_verbose(verbose):
     """Raise unless `verbose` is an int >= 0, or a bool."""
-    if not isinstance(verbose, numbers.Integral) or verbose < 0:
-        raise ValueError(f"verbose must be an int >= 0, got {quoted(verbose)}.")
+    require(isinstance(verbose, numbers.Integral) and verbose >= 0, "verbose must be an int >= 0", verbose)
 
 
 def one_of(names):

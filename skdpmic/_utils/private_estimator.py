@@ -141,7 +141,7 @@ def _function_named(module, name, nonce):
     return getattr(importlib.import_module(module), name)
 
 
-class ResultsMixin:
+class ResultsMixin(BaseEstimator):
     """A selector or scorer that returns its results as a dataframe."""
 
     def to_frame(self) -> Any:

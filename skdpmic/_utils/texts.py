@@ -219,6 +219,12 @@ _ADVICE = {
 }
 
 
+def require(is_so, must, value):
+    """Raise a ValueError, which says what a parameter must be and what it is, unless that is so."""
+    if not is_so:
+        raise ValueError(f"{must}, got {quoted(value)}.")
+
+
 def without_data(function, *arguments, **options):
     """``function(*arguments, **options)``, with errors replaced by ones that quote no value of the data.
 

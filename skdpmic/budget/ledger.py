@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, Self
 
 from skdpmic._utils.private_estimator import dataframe
-from skdpmic._utils.texts import BudgetError, quoted
+from skdpmic._utils.texts import BudgetError, quoted, require
 from skdpmic.budget.ledger_database import DatabaseStorage, is_url
 from skdpmic.budget.ledger_entry import PLURAL, LedgerEntry, checked_entry, count_or_none, number_of, text_of
 from skdpmic.budget.ledger_file import FileStorage
@@ -97,15 +97,13 @@ def checked_limits(epsilon: Any, delta: Any, composition: Any, max_rows_per_pers
     """The limits that a user passed; a ValueError if they are invalid."""
     epsilon, delta = number_of(epsilon, "epsilon"), number_of(delta, "delta")
     check_epsilon(epsilon)
-    if epsilon == math.inf:
-        raise ValueError(f"epsilon must be finite, got {quoted(epsilon)}.")
+    require(epsilon != math.inf, "epsilon must be finite", epsilon)
     check_delta(delta)
     if not isinstance(composition, str) or composition not in COMPOSITIONS:
         raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', got {quoted(composition)}.")
     if composition == "auto":
         composition = "zcdp" if delta > 0 else "basic"
-    if composition == "zcdp" and delta == 0:
-        raise ValueError(f"composition='zcdp' needs delta > 0, got {quoted(delta)}.")
+    require(composition == "basic" or delta > 0, "composition='zcdp' needs delta > 0", delta)
     rows = count_or_none(max_rows_per_person, "max_rows_per_person", least=1)
     return Limits(epsilon, delta, str(composition), rows)
 

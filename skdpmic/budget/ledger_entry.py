@@ -4,7 +4,7 @@ import contextlib
 import numbers
 from typing import Any, NamedTuple, get_args, get_type_hints
 
-from skdpmic._utils.texts import escaped, quoted
+from skdpmic._utils.texts import escaped, quoted, require
 from skdpmic.privacy.composition import check_delta, check_epsilon
 
 RECORD, PERSON = UNITS = ("record", "person")
@@ -141,8 +141,7 @@ def checked_entry(entry: LedgerEntry) -> LedgerEntry:
 
 def text_of(value: Any, name: str) -> str:
     """`value` as a str that is not blank and that every storage can hold."""
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{name} must be a non-blank str, got {quoted(value)}.")
+    require(isinstance(value, str) and value.strip(), f"{name} must be a non-blank str", value)
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
         raise ValueError(f"{name} must be text without NUL characters and lone surrogates, got {quoted(value)}.")
     return str(value)

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from skdpmic._utils.readable import abbreviated, almost, are_text, is_date
-from skdpmic._utils.texts import quoted, warn
+from skdpmic._utils.texts import quoted, require, warn
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
 from skdpmic.codebook import toml_file
@@ -150,8 +150,7 @@ def _as_python(value):
 
 
 def _labels(given, where):
-    if not all(map(np.isscalar, given)):
-        raise ValueError(f"the labels of {where} must be str or numbers, got {quoted(given)}.")
+    require(all(map(np.isscalar, given)), f"the labels of {where} must be str or numbers", given)
     labels_of(list(given), f"the labels of {where}")  # raises
     return tuple(_as_python(label) for label in given)
 
@@ -165,13 +164,11 @@ def _entry_of_fields(fields, where):
     blank = [name for name, value in fields.items() if isinstance(value, list | tuple | str) and not len(value)]
     fields = {name: value for name, value in fields.items() if name not in blank}
     kind, scale, unit = fields.get("type", NUMBER), fields.get("scale", "linear"), fields.get("unit")
-    if kind not in KINDS:
-        raise ValueError(f"the type of {where} must be one of {list(KINDS)}, got {quoted(kind)}.")
+    require(kind in KINDS, f"the type of {where} must be one of {list(KINDS)}", kind)
     if scale not in ("linear", "log") or ("scale" in fields and "range" not in fields):
         raise ValueError(f"the scale of {where} must be 'linear' or 'log', and needs a range, got {quoted(scale)}.")
     for name in ("unit", "description"):
-        if not isinstance(fields.get(name), str | None):
-            raise ValueError(f"the {name} of {where} must be a str, got {quoted(fields[name])}.")
+        require(isinstance(fields.get(name), str | None), f"the {name} of {where} must be a str", fields.get(name))
     entry = _entry_of_values(fields, blank, where)
     if fields.get("type", entry.kind) != entry.kind:
         raise ValueError(f"the type of {where} must be {entry.kind!r} with these values, got {quoted(kind)}.")
@@ -190,8 +187,7 @@ def _entry_of_values(fields, blank, where):
         left = [f"{name} left blank" for name in ("type", *_VALUES) if name in blank]
         raise ValueError(f"{where} must have {wanted}, got {' and '.join(list(values) or left) or 'none'}.")
     ((name, value),) = values.items()
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"the {name} of {where} must be a list, got {quoted(value)}.")
+    require(isinstance(value, list | tuple), f"the {name} of {where} must be a list", value)
     if name == "labels":
         return ColumnEntry(LABELS, labels=_labels(value, where))
     if (name == "range") != (len(value) == 2):
@@ -218,8 +214,7 @@ def _durations(values, unit, where):
 
 
 def _check_unit(unit, where):
-    if unit not in UNITS_OF_TIME:
-        raise ValueError(f"the unit of {where}, a duration, must be one of {list(UNITS_OF_TIME)}, got {quoted(unit)}.")
+    require(unit in UNITS_OF_TIME, f"the unit of {where}, a duration, must be one of {list(UNITS_OF_TIME)}", unit)
 
 
 def _unit_in_use(durations):
@@ -267,8 +262,7 @@ def is_pattern(name):
 
 
 def _as_names(features):
-    if isinstance(features, str):
-        raise ValueError(f"features must be a list of names or a dataframe, got {quoted(features)}.")
+    require(not isinstance(features, str), "features must be a list of names or a dataframe", features)
     return list(features)
 
 
@@ -374,8 +368,7 @@ class Codebook:
             raise ValueError(f"columns must be a dict by column name, got {quoted(columns)}.")
         if not columns:
             raise ValueError("columns must have an entry for at least one column, got none.")
-        if not isinstance(title, str | None):
-            raise ValueError(f"title must be None or a str, got {quoted(title)}.")
+        require(isinstance(title, str | None), "title must be None or a str", title)
         check_max_rows(max_rows_per_group)
         self.columns = {name: entry_of(entry, f"column {quoted(name)}") for name, entry in columns.items()}
         self.groups = checked_groups(groups)

@@ -8,7 +8,7 @@ from importlib.resources import files
 import numpy as np
 from sklearn.utils import check_random_state
 
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import require
 from skdpmic._utils.typing import Floats, RandomState
 
 R2_LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -148,8 +148,7 @@ def relationship(name: str, r2: float) -> "GaussianMixture":
     """
     _check_name(name)
     level = round(float(r2), 6)
-    if level not in R2_LEVELS:
-        raise ValueError(f"r2 must be one of {R2_LEVELS}, got {quoted(r2)}.")
+    require(level in R2_LEVELS, f"r2 must be one of {R2_LEVELS}", r2)
     return GaussianMixture(generating_points(name), _shipped()[name, level]["sigma"])
 
 
@@ -267,5 +266,4 @@ def _shipped():
 
 
 def _check_name(name):
-    if name not in RELATIONSHIPS:
-        raise ValueError(f"name must be 'F1' ... 'F21', got {quoted(name)}.")
+    require(name in RELATIONSHIPS, "name must be 'F1' ... 'F21'", name)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skdpmic._utils.arguments import check_whole, is_number
-from skdpmic._utils.texts import budget, cost_rounded_up, in_short, quoted
+from skdpmic._utils.texts import budget, cost_rounded_up, in_short, require
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
 from skdpmic.planning.plan import Request, checked, planned_releases
@@ -159,15 +159,12 @@ class PlanDisplay(Display):
         >>> display.enough
         [7050, 705]
         """
-        if release not in (None, "scores", "names"):
-            raise ValueError(f"release must be 'scores' or 'names', got {quoted(release)}.")
-        if show not in _USABLE:
-            raise ValueError(f"show must be 'error' or 'found', got {quoted(show)}.")
+        require(release in (None, "scores", "names"), "release must be 'scores' or 'names'", release)
+        require(show in _USABLE, "show must be 'error' or 'found'", show)
         if k is None and (release == "names" or show == "found"):
             raise ValueError("k must be given for release='names' and for show='found', got None.")
         usable = _USABLE[show] if usable is None else usable
-        if not (is_number(usable) and 1e-6 <= usable <= 1):
-            raise ValueError(f"usable must be a number in [1e-06, 1], got {quoted(usable)}.")
+        require(is_number(usable) and 1e-6 <= usable <= 1, "usable must be a number in [1e-06, 1]", usable)
         release = release or ("scores" if k is None else "names")
         sizes, of_epsilons = np.unique(_SIZES if n_samples is None else n_samples).tolist(), np.ravel(epsilons).tolist()
 
@@ -179,8 +176,7 @@ class PlanDisplay(Display):
             return None if best is None else getattr(best, sought)
 
         values = np.array([[planned(show, epsilon, n) for n in sizes] for epsilon in of_epsilons], dtype=np.float64)
-        if np.isnan(values).all():
-            raise ValueError(f"statistic must have a plan that shows {show} for such a table, got {quoted(statistic)}.")
+        require(not np.isnan(values).all(), f"statistic must have a plan that shows {show} for such a table", statistic)
         if show == "error":
             enough = [planned("n_samples", epsilon, error=usable) for epsilon in of_epsilons]
         else:

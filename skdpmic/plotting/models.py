@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skdpmic._utils.private_estimator import check_published
-from skdpmic._utils.texts import budget, names_of, quoted
+from skdpmic._utils.texts import budget, names_of, quoted, require
 from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, feature_labels, label_of, labels_apart
 from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import normal_half_width
@@ -190,8 +190,7 @@ class EffectsDisplay(Display):
 
 
 def _place_of(value, allowed, must):
-    if value not in allowed:
-        raise ValueError(f"{must}, one of {quoted(allowed)}, got {quoted(value)}.")
+    require(value in allowed, f"{must}, one of {quoted(allowed)}", value)
     return allowed.index(value)
 
 
@@ -319,8 +318,7 @@ class EvaluationDisplay(Display):
         -------
         EvaluationDisplay
         """
-        if self.kind not in _KINDS:
-            raise ValueError(f"kind must be 'roc' or 'calibration', got {quoted(self.kind)}.")
+        require(self.kind in _KINDS, "kind must be 'roc' or 'calibration'", self.kind)
         marks, xlabel, ylabel = _KINDS[self.kind]
         ax = self._begin(ax, (WIDTH, WIDTH))
         ax.plot([0, 1], [0, 1], "--", color=self._ink, linewidth=1)

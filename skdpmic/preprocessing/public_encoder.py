@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.bases import BaseEstimator
 from skdpmic._utils.readable import abbreviated
-from skdpmic._utils.texts import quoted, told_apart
+from skdpmic._utils.texts import require, told_apart
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
 from skdpmic.table.domains import MISSING, OTHER, Labels, beside, domain_of, in_unit_interval, names_of_labels
 from skdpmic.table.facts import PublicFacts
@@ -229,10 +229,8 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
                 raise ValueError(f"the keys of {name} must be column names, got {abbreviated(others)}.")
         if self.bounds is not None and not isinstance(self.bounds, dict):
             domain_of(self.bounds, "bounds")  # a single range: arrays of ends could not follow the chosen columns
-        if self.encoding not in _ENCODINGS:
-            raise ValueError(f"encoding must be one of {list(_ENCODINGS)}, got {quoted(self.encoding)}.")
-        if not isinstance(self.add_indicator, bool | np.bool_):
-            raise ValueError(f"add_indicator must be a bool, got {quoted(self.add_indicator)}.")
+        require(self.encoding in _ENCODINGS, f"encoding must be one of {list(_ENCODINGS)}", self.encoding)
+        require(isinstance(self.add_indicator, bool | np.bool_), "add_indicator must be a bool", self.add_indicator)
 
     def _open(self, X):
         table = open_table(X, type(self).__name__)

@@ -29,7 +29,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_labels
-from skdpmic._utils.texts import BudgetError, PrivacyLeakWarning, quoted, warn
+from skdpmic._utils.texts import BudgetError, PrivacyLeakWarning, quoted, require, warn
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.preprocessing.public_encoder import PublicEncoder
 from skdpmic.privacy.composition import Cost, epsilon_of, exact, rho_for
@@ -195,8 +195,7 @@ def checked_grid(param_grid):
         kind = type(param_grid).__name__
         raise ValueError(f"param_grid must be a dict or a list of dicts, got a {kind}, which is read only once.")
     grid = list(ParameterGrid(param_grid))
-    if not grid:
-        raise ValueError(f"param_grid must be a dict, or a list of at least one dict, got {quoted(param_grid)}.")
+    require(grid, "param_grid must be a dict, or a list of at least one dict", param_grid)
     return grid
 
 

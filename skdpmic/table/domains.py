@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from skdpmic._utils.readable import is_date
-from skdpmic._utils.texts import quoted, told_apart
+from skdpmic._utils.texts import quoted, require, told_apart
 
 NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # kinds of bounds
 # --- Dates and durations ---------------------------------------------------------------------------------------------
@@ -296,8 +296,7 @@ def check_interval(interval, name):
 
 
 def _as_pair(domain, given, name):
-    if not isinstance(domain, Range) or domain.of != NUMBERS:
-        raise ValueError(f"{name} must be {_PAIR}, got {quoted(given)}.")
+    require(isinstance(domain, Range) and domain.of == NUMBERS, f"{name} must be {_PAIR}", given)
     return domain.bounds
 
 

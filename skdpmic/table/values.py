@@ -15,7 +15,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_n_shares, check_shares, is_number, is_whole
 from skdpmic._utils.readable import abbreviated, dates_refused, is_date
-from skdpmic._utils.texts import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS, quoted, without_data, without_data_of
+from skdpmic._utils.texts import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS, quoted, require, without_data, without_data_of
 from skdpmic.table import normal_form
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Order, domain_of, kind_of_date, seconds, seconds_of
 from skdpmic.table.frames import column_of
@@ -316,11 +316,9 @@ def check_classes(classes):
     if labels.dtype.kind in "Of":
         refuse_missing(labels, "classes")
     labels = _with_common_type(labels)
-    if labels.dtype.kind not in "biufUS":
-        raise ValueError(f"classes must be numbers, booleans or strings, all of one type, got {quoted(classes)}.")
+    require(labels.dtype.kind in "biufUS", "classes must be numbers, booleans or strings, all of one type", classes)
     labels = np.unique(labels)
-    if len(labels) < 2:
-        raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {quoted(classes)}.")
+    require(len(labels) >= 2, "classes must be a list or array of at least 2 distinct labels", classes)
     if normal_form.kind_of_dtype(labels.dtype) == NUMBERS and len(np.unique(labels.astype(np.float64))) < len(labels):
         # One float in y would turn all labels into floats, so that one record could change the classes of others.
         raise ValueError(

@@ -13,7 +13,7 @@ from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.bases import OneToOneFeatureMixin, TransformerMixin
 from skdpmic._utils.private_estimator import PrivateEstimator, in_use
 from skdpmic._utils.summaries import ResultColumn, Summary, why_broken
-from skdpmic._utils.texts import PrivacyLeakWarning, budget, counted, names_of, quoted, warn
+from skdpmic._utils.texts import PrivacyLeakWarning, budget, counted, names_of, quoted, require, warn
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry
@@ -268,8 +268,7 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
                 )
         if not is_auto(self.columns_per_record):
             check_whole(self.columns_per_record, "columns_per_record")
-        if not isinstance(self.allow_missing, bool | np.bool_):
-            raise ValueError(f"allow_missing must be a bool, got {quoted(self.allow_missing)}.")
+        require(isinstance(self.allow_missing, bool | np.bool_), "allow_missing must be a bool", self.allow_missing)
 
     def _described(self, table, facts):
         """The public description of future reports."""
@@ -277,10 +276,7 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         domains = facts.domains(d, names, table.declared())
         k = d if self.epsilon == math.inf else max(1, min(d, math.floor(self.epsilon / _INFORMATIVE)))
         k = k if is_auto(self.columns_per_record) else int(self.columns_per_record)
-        if k > d:
-            raise ValueError(
-                f"columns_per_record must be at most n_features={d}, got {quoted(self.columns_per_record)}."
-            )
+        require(k <= d, f"columns_per_record must be at most n_features={d}", self.columns_per_record)
         n_parts = 4 if self.epsilon / k < 1.5 else 6 if self.epsilon / k < 3 else 8  # more are less reliably reported
         n_parts = n_parts if is_auto(self.n_parts) else int(self.n_parts)
         columns = tuple(
