@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.bases import BaseEstimator
 from skdpmic._utils.summaries import as_html
+from skdpmic._utils.texts import require_type
 
 _NONCE = "nonce"
 
@@ -56,8 +57,7 @@ class PrivateEstimator(BaseEstimator):
 
 def check_published(estimator):
     """Raise unless an estimator is fitted; with a separate message if records are counted but not yet published."""
-    if not hasattr(estimator, "fit"):
-        raise TypeError(f"estimator must be a fitted estimator, got {type(estimator).__name__}.")
+    require_type(hasattr(estimator, "fit"), "estimator must be a fitted estimator", estimator)
     if "_sketch" in vars(estimator) and not estimator.__sklearn_is_fitted__():
         raise NotFittedError(
             f"This {type(estimator).__name__} instance has counted records that are not published yet. Call 'publish' "

@@ -225,6 +225,12 @@ def require(is_so, must, value):
         raise ValueError(f"{must}, got {quoted(value)}.")
 
 
+def require_type(is_so, must, value):
+    """Raise a TypeError, which says what a parameter must be and of which type it is, unless that is so."""
+    if not is_so:
+        raise TypeError(f"{must}, got {type(value).__name__}.")
+
+
 def without_data(function, *arguments, **options):
     """``function(*arguments, **options)``, with errors replaced by ones that quote no value of the data.
 

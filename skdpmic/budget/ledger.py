@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, Self
 
 from skdpmic._utils.private_estimator import dataframe
-from skdpmic._utils.texts import BudgetError, quoted, require
+from skdpmic._utils.texts import BudgetError, quoted, require, require_type
 from skdpmic.budget.ledger_database import DatabaseStorage, is_url
 from skdpmic.budget.ledger_entry import PLURAL, LedgerEntry, checked_entry, count_or_none, number_of, text_of
 from skdpmic.budget.ledger_file import FileStorage
@@ -523,8 +523,7 @@ def check_ledger(ledger):
 
 def storage_at(place: str | os.PathLike[str]) -> FileStorage | DatabaseStorage:
     """The file, or the database if `place` is a URL."""
-    if not isinstance(place, str | bytes | os.PathLike):
-        raise TypeError(f"path must be a str or a path-like, got {type(place).__name__}.")
+    require_type(isinstance(place, str | bytes | os.PathLike), "path must be a str or a path-like", place)
     if is_url(place):
         return DatabaseStorage(place)
     path = os.fsdecode(place)

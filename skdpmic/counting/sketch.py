@@ -16,7 +16,7 @@ from sklearn.utils import InputTags, Tags, TargetTags
 from skdpmic._utils.arguments import is_number
 from skdpmic._utils.private_estimator import in_use
 from skdpmic._utils.readable import refuse_target_among
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, require_type
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic._utils.user_files import check_regular, read_json, write_whole
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
@@ -246,8 +246,7 @@ class RangeGridSketch:
             itself, a copy of it, the same file, or a sketch with which it was merged. In a merge of more than 4,096
             sketches, some are forgotten.
         """
-        if not isinstance(other, RangeGridSketch):
-            raise TypeError(f"other must be a RangeGridSketch, got {type(other).__name__}.")
+        require_type(isinstance(other, RangeGridSketch), "other must be a RangeGridSketch", other)
         if different := differences(self, other):
             raise ValueError(f"sketches must have the same public parameters to be merged, got different {different}.")
         with self._in_use(), other._in_use():
@@ -535,8 +534,7 @@ def unpack(data, described):
 
 def _contents(data):
     """The line of public parameters, and the bytes of the counts."""
-    if not isinstance(data, bytes | bytearray | memoryview):
-        raise TypeError(f"data must be bytes, got {type(data).__name__}.")
+    require_type(isinstance(data, bytes | bytearray | memoryview), "data must be bytes", data)
     data = bytes(data)
     content, digest = data[:-_DIGEST_BYTES], data[-_DIGEST_BYTES:]
     if not content.startswith(_NAME):

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skdpmic._utils.readable import abbreviated, are_text, check_names, is_dask_collection
-from skdpmic._utils.texts import SILENT, Progress, quoted, read_by_engine
+from skdpmic._utils.texts import SILENT, Progress, quoted, read_by_engine, require_type
 from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.statistics.mtv.counts import Placed
 from skdpmic.statistics.mtv.statistic import pair_codes, pair_labels
@@ -126,8 +126,7 @@ def count_batches(sketch, reader, X, y, sample_weight, n_jobs, *, holds):
 
 
 def _check(empty, others):
-    if not isinstance(empty, RangeGridSketch):
-        raise TypeError(f"empty must be a RangeGridSketch, got {type(empty).__name__}.")
+    require_type(isinstance(empty, RangeGridSketch), "empty must be a RangeGridSketch", empty)
     if not hasattr(empty, "feature_names_in_"):
         raise ValueError("empty must have feature names, which identify the columns, got none: pass feature_names.")
     check_weights_given(others.get("sample_weight"), empty.max_weight)
@@ -332,8 +331,7 @@ def _partitions(X, columns):
     for name, column in columns.items():
         if column is None:
             raise ValueError(f"{name} must be passed: the target {name} is None.")
-        if not is_dask_collection(column):
-            raise TypeError(f"{name} must be a dask collection if X is one, got {type(column).__name__}.")
+        require_type(is_dask_collection(column), f"{name} must be a dask collection if X is one", column)
         lengths = [_known_length(X), _known_length(column)]
         if None not in lengths and lengths[0] != lengths[1]:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")

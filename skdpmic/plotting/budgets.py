@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skdpmic._utils.arguments import check_whole, is_number
-from skdpmic._utils.texts import budget, cost_rounded_up, in_short, require
+from skdpmic._utils.texts import budget, cost_rounded_up, in_short, require, require_type
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
 from skdpmic.planning.plan import Request, checked, planned_releases
@@ -342,8 +342,7 @@ class LedgerDisplay(Display):
         >>> [float(bar.get_width()) for bar in display.bars_]
         [0.25, 0.5]
         """
-        if not isinstance(ledger, BudgetLedger):
-            raise TypeError(f"ledger must be a BudgetLedger, got {type(ledger).__name__}.")
+        require_type(isinstance(ledger, BudgetLedger), "ledger must be a BudgetLedger", ledger)
         entries, spent = ledger.history()
         unit = ledger.limits.unit_of(entries)
         display = cls(entries, spent, epsilon=ledger.epsilon, delta=ledger.delta, unit=unit)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skdpmic._utils.private_estimator import check_published
-from skdpmic._utils.texts import budget, names_of, quoted, require
+from skdpmic._utils.texts import budget, names_of, quoted, require, require_type
 from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, feature_labels, label_of, labels_apart
 from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import normal_half_width
@@ -125,8 +125,7 @@ class EffectsDisplay(Display):
         >>> bool(display.effects[7] > display.effects[0])
         True
         """
-        if not hasattr(estimator, "_effects_of"):
-            raise TypeError(f"estimator must be an additive model of skdpmic, got {type(estimator).__name__}.")
+        require_type(hasattr(estimator, "_effects_of"), "estimator must be an additive model of skdpmic", estimator)
         check_published(estimator)
         check_confidence(confidence)
         classes = getattr(estimator, "classes_", np.array([])).tolist()

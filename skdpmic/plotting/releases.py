@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import best_first, check_has_scores, check_published
-from skdpmic._utils.texts import budget, in_short, names_of
+from skdpmic._utils.texts import budget, in_short, names_of, require_type
 from skdpmic.plotting.figures import CHOSEN, LIMIT, WIDTH, Axes, Display, feature_labels, labels_apart
 from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import GRID
@@ -112,8 +112,7 @@ class SummaryDisplay(Display):
         ValueError
             If `max_columns` is invalid.
         """
-        if not isinstance(summary, PrivateSummary):
-            raise TypeError(f"summary must be a PrivateSummary, got {type(summary).__name__}.")
+        require_type(isinstance(summary, PrivateSummary), "summary must be a PrivateSummary", summary)
         title = f"{summary.n_samples:,} records, {budget(*summary.privacy_spent)}"
         return cls(summary.columns, title=title).plot(ax, max_columns=max_columns)
 

@@ -11,7 +11,7 @@ from skdpmic._utils.arguments import check_verbose
 from skdpmic._utils.private_estimator import dataframe, never_cached, with_intervals
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
-from skdpmic._utils.texts import Progress, budget, escaped, quoted, told_apart, wrapped
+from skdpmic._utils.texts import Progress, budget, escaped, quoted, require_type, told_apart, wrapped
 from skdpmic._utils.typing import RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, entry_for
@@ -389,8 +389,7 @@ def private_summary(
     check_ledger(ledger)
     check_verbose(verbose)
     entropy_source(random_state)  # raises if it is invalid
-    if not isinstance(codebook, Codebook):
-        raise TypeError(f"codebook must be a Codebook, got {type(codebook).__name__}.")
+    require_type(isinstance(codebook, Codebook), "codebook must be a Codebook", codebook)
     names, cells_of, columns, people = _read(frame, codebook)
     n_samples, n_groups, max_rows = len(columns[0]), len(columns[0]), None
     if people is not None:

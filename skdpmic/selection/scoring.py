@@ -23,7 +23,7 @@ from skdpmic._utils.summaries import (
     feature_columns,
     why_broken,
 )
-from skdpmic._utils.texts import counted, quoted, warn
+from skdpmic._utils.texts import counted, quoted, require_type, warn
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Floats, RandomState, Range, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.counting.sketch import RangeGridSketch, are_equal, count_into
@@ -256,8 +256,7 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
             If `random_state` is set.
         """
         plan = self._plan()
-        if not isinstance(sketch, RangeGridSketch):
-            raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
+        require_type(isinstance(sketch, RangeGridSketch), "sketch must be a RangeGridSketch", sketch)
         with sketch._in_use():
             return self._release(plan, read_sketch(plan, sketch))
 
