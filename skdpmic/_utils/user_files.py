@@ -160,7 +160,7 @@ def plain(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-MOST_LEVELS = 32
+_MOST_LEVELS = 32
 
 
 def read_json(text):
@@ -170,26 +170,16 @@ def read_json(text):
     """
     try:
         value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_repeats)
+        if _n_levels(value) <= _MOST_LEVELS:
+            return value
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-    for _ in levels(value):  # raises
         pass
-    return value
+    raise ValueError(f"there must be at most {_MOST_LEVELS} levels of lists and tables in one another")
 
 
-_TOO_DEEP = f"there must be at most {MOST_LEVELS} levels of lists and tables in one another"
-
-
-def levels(value):
-    """All values of a tree, level by level; a ValueError if lists and dicts are nested too deeply."""
-    level = [value]
-    for _ in range(MOST_LEVELS):
-        yield level
-        parents = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
-        level = [child for parent in parents for child in parent]
-        if not level:
-            return
-    raise ValueError(_TOO_DEEP)
+def _n_levels(value):
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_n_levels, inside), default=0)
 
 
 def _refuse(constant):

@@ -631,7 +631,7 @@ class Codebook:
             raise ValueError(
                 "features must be names or a dataframe if the codebook describes columns by patterns, got None."
             )
-        names = self.columns if features is None else toml_file.names_of_columns(features)
+        names = self.columns if features is None else toml_file.without_values(features).collect_schema()
         entries = {name: self.entry(name) for name in names if name not in (target, *self.groups)}
         return [name for name, entry in entries.items() if entry is not None and entry.is_used]
 

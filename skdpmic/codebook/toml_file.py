@@ -187,7 +187,7 @@ def template_of(frame):
     if isinstance(frame, list | tuple):
         schema = dict.fromkeys(frame)
     else:
-        frame = _without_values(frame)
+        frame = without_values(frame)
         schema = frame.collect_schema()
     if others := [name for name in schema if not isinstance(name, str)]:
         raise ValueError(f"frame must have column names of type str, got {abbreviated(others)}.")
@@ -201,12 +201,7 @@ def template_of(frame):
     return as_text({"title": ""}, columns, comments)
 
 
-def names_of_columns(frame):
-    """The column names of an object with a schema; no values are read."""
-    return list(_without_values(frame).collect_schema())
-
-
-def _without_values(frame):
+def without_values(frame):
     """The columns in narwhals without values: a dataframe without rows, or one not collected."""
     if is_dask_collection(frame) and hasattr(frame, "dtypes"):
         import pandas

@@ -23,7 +23,7 @@ def template(arguments, run):
     """Print a codebook template, or write it to a new file. No record is read."""
     source = open_data(arguments)
     text = Codebook.template(source.outline)
-    run.outputs.write(output=text.encode)
+    run.write(output=text.encode)
     if arguments.json:
         outputs.print_json({"command": "template", "columns": source.names, "codebook": text, "file": arguments.output})
     elif arguments.output is None:
@@ -44,7 +44,7 @@ def ledger(arguments, run):
         if entries:
             charges = zip(charges_in_words(state["entries"]), entries, strict=True)
             print("", aligned(CHARGES[:3], [(*row[:2], str(entry)) for row, entry in charges]), sep="\n")
-    run.outputs.write(picture=lambda: outputs.picture(arguments, "LedgerDisplay.from_ledger", account))
+    run.write(picture=lambda: outputs.picture(arguments, "LedgerDisplay.from_ledger", account))
 
 
 def _created(arguments):
@@ -75,7 +75,7 @@ def summary(arguments, run):
         outputs.print_json(_fields_of_summary(released, account))
     else:
         print(_text_of_summary(released, account, size))
-    run.outputs.write(
+    run.write(
         card=lambda: file_content(release_card(released, ledger=account), arguments.card),
         picture=lambda: outputs.picture(arguments, "SummaryDisplay.from_summary", released),
     )
@@ -157,7 +157,7 @@ def select(arguments, run):
         outputs.print_json(_fields_of_choice(arguments, selector, chosen, n_samples))
     else:
         print(_text_of_choice(arguments, selector, chosen, size))
-    _write_choice(arguments, run.outputs, selector, chosen)
+    _write_choice(arguments, run, selector, chosen)
 
 
 def _check_choice(arguments, codebook):
@@ -230,7 +230,7 @@ def _fields_of_choice(arguments, selector, chosen, n_samples):
     } | outputs.fields_of_cost(selector.privacy_spent_, selector.ledger)
 
 
-def _write_choice(arguments, files, selector, chosen):
+def _write_choice(arguments, run, selector, chosen):
     """Write the requested files."""
     contents = {
         "output": lambda: "".join(f"{name}\n" for name in [*arguments.keep, *chosen]).encode(),
@@ -240,4 +240,4 @@ def _write_choice(arguments, files, selector, chosen):
         contents["picture"] = lambda: outputs.picture(arguments, "GapsDisplay.from_estimator", selector)
     elif arguments.picture is not None:
         print("warning: there are no gaps to plot, so no picture was written.", file=sys.stderr)
-    files.write(**contents)
+    run.write(**contents)

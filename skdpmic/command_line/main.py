@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
 
 from skdpmic import __version__
 from skdpmic._utils.texts import BudgetError, aligned, escaped, quoted, wrapped
@@ -31,13 +30,6 @@ _IN_PYTHON = {  # how errors of the package name what is an option, a file or th
     r" or 'all'(?=, got )| For the order of all, pass k='all'\.|n_features=(?=\d)": "",
 }
 _UNSHOWN = "the result could not be printed, and was written to no file; it follows on stderr"
-
-
-class Run(NamedTuple):
-    """What a command has besides its arguments."""
-
-    outputs: Outputs
-    interrupts: Interrupts
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parse_options(argv)
     interrupts = Interrupts()
     with contextlib.redirect_stderr(outputs.UnfailingStream(sys.stderr)), interrupts.handled(), _warnings_in_short():
-        run, printed = Run(Outputs(arguments), interrupts), io.StringIO()
+        run, printed = Outputs(arguments, interrupts), io.StringIO()
         status, message = _executed(arguments, run, printed)
         if printed.getvalue():  # after the files, because a reader may close stdout
             status, message = _shown(printed.getvalue(), run, status, message)
@@ -74,8 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _executed(arguments, run, printed):
     """The exit status of a command and the message of its error; its output is kept for later."""
     try:
-        with run.outputs:
-            run.outputs.begin()
+        with run:
+            run.begin()
             with contextlib.redirect_stdout(printed):
                 # Imported here, so that help and invalid options are fast.
                 getattr(import_module("skdpmic.command_line.commands"), arguments.command)(arguments, run)
@@ -103,7 +95,7 @@ def _shown(text, run, status, message):
         sys.stdout.write(text)
         sys.stdout.flush()
     except outputs.STREAM_ERRORS as error:
-        if not run.outputs.written:
+        if not run.written:
             print(_UNSHOWN, text, sep="\n", end="", file=sys.stderr)
         if not isinstance(error, BrokenPipeError):
             return status or UNWRITTEN, message or f"stdout could not be written: {_without_data(error)}"

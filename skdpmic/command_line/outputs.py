@@ -31,6 +31,8 @@ class Outputs(contextlib.ExitStack):
     Parameters
     ----------
     arguments : argparse.Namespace
+    interrupts : Interrupts
+        Signals that come while the command runs; an attribute, too.
 
     Attributes
     ----------
@@ -38,14 +40,14 @@ class Outputs(contextlib.ExitStack):
         Paths of the files written so far.
     """
 
-    def __init__(self, arguments):
+    def __init__(self, arguments, interrupts):
         super().__init__()
         paths = {name: getattr(arguments, name, None) for name in _WRITTEN}
         self._paths = {name: path for name, path in paths.items() if path is not None}
         read = [path for name in _READ if (path := getattr(arguments, name, None)) and not is_url(path)]
         self._read = [path + ending for path in read for ending in _OF_A_LEDGER]
         self._is_new = arguments.command == "template"  # an existing codebook may already be filled in
-        self._drafts, self.written = {}, []
+        self._drafts, self.written, self.interrupts = {}, [], interrupts
 
     def begin(self):
         """Begin all files, before anything is charged; an error if any cannot be written."""

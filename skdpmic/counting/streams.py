@@ -2,6 +2,7 @@
 
 import numbers
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.statistics.mtv.counts import Placed
 from skdpmic.statistics.mtv.statistic import pair_codes, pair_labels
 from skdpmic.table.domains import Ignored, Labels, Order
-from skdpmic.table.facts import feature_domains, listed
+from skdpmic.table.facts import listed
 from skdpmic.table.frames import as_frame, is_frame, is_lazy, pyarrow_for
 from skdpmic.table.normal_form import TEXT, ColumnSource
 from skdpmic.table.records import FEWEST, PublicTable, Shape, map_features, refuse_dask
@@ -496,8 +497,7 @@ def check_features(description, facts):
     declared = {
         j: ColumnSource(TEXT, None, domain.labels) for j, domain in enumerate(domains) if isinstance(domain, Labels)
     }
-    columns = (len(domains), description.names, declared)
-    given = feature_domains(bounds, categories, *columns, needs_ranges=bounds is not None, ignored=ignored)
+    given = replace(facts, needs_ranges=bounds is not None).domains(len(domains), description.names, declared)
     if bounds is None:
         domains = [domain if isinstance(domain, Labels) else Order() for domain in domains]
     if any(given[j] != domain for j, domain in enumerate(domains) if j not in ignored):

@@ -21,7 +21,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.path import run
 from skdpmic.release.summary_cells import ABOVE, BELOW, CellsRelease, SummaryCells
 from skdpmic.table.domains import MISSING, NUMBERS, OTHER, Knots, LogRange
-from skdpmic.table.facts import feature_domains
+from skdpmic.table.facts import PublicFacts
 from skdpmic.table.records import FEWEST, read_values
 from skdpmic.table.tables import open_table
 from skdpmic.table.values import read_people
@@ -422,8 +422,7 @@ def _read(frame, codebook):
     records: dict[str, Any] = codebook.records(frame)
     table = open_table(records["X"], "private_summary", least=FEWEST)
     names = table.names_as_text()
-    public = codebook.features(names)
-    domains = feature_domains(public["bounds"], public["categories"], table.n_features, names, table.declared())
+    domains = PublicFacts(**codebook.features(names)).domains(table.n_features, names, table.declared())
     people = None
     if "groups" in records:
         people = read_people(records["groups"], codebook.max_rows_per_group, table.n_samples)

@@ -21,70 +21,6 @@ from skdpmic.table.values import check_classes, check_kind, target_domain
 # --- The domains of features -----------------------------------------------------------------------------------------
 
 
-def feature_domains(bounds, categories, n_features, names, declared=None, needs_ranges=True, ignored=()):
-    """The domain of each feature.
-
-    Parameters
-    ----------
-    bounds, categories
-        In the user's form.
-    n_features : int
-    names : array-like of str, or None
-        Names of the features.
-    declared : dict, default=None
-        The ColumnSource of a column, by number, whose type may declare labels. `bounds` and `categories` come first.
-    needs_ranges : bool, default=True
-        Whether ranges of numbers are needed. If not, `bounds` are ignored.
-    ignored : sequence of int, default=()
-        Features whose values are not used.
-
-    Returns
-    -------
-    list of length n_features
-    """
-    declared = declared or {}
-    nominal = by_number(categories or {}, "categories", n_features, names)
-    nominal = {j: labels_of(labels, _label("categories", j, names)) for j, labels in nominal.items()}
-    domains = [UNDESCRIBED if needs_ranges else Order()] * n_features
-    if needs_ranges and bounds is not None and not isinstance(bounds, dict):
-        domains = domains_of(bounds, n_features)
-    elif needs_ranges:
-        for j, entry in by_number(bounds or {}, "bounds", n_features, names).items():
-            domains[j] = domain_of(entry, _label("bounds", j, names))
-    both = sorted(j for j in nominal if domains[j] is not UNDESCRIBED)
-    if isinstance(bounds, dict) and needs_ranges and both:
-        raise ValueError(f"a feature must be in bounds or in categories, got both for {listed(both, names)}.")
-    for j, source in declared.items():  # labels that a type declares, unless these are numbers with a separate entry
-        are_text = source.labels and isinstance(source.labels[0], str) and not isinstance(bounds, dict)
-        if source.labels and (domains[j] is UNDESCRIBED or are_text):
-            domains[j] = Labels(source.labels)
-    for j, domain in (nominal | dict.fromkeys(ignored, Ignored())).items():
-        domains[j] = domain
-    if UNDESCRIBED in domains:
-        refuse_faults(dict(enumerate(domains)), declared.get, lambda j: j if names is None else names[j])
-    return domains
-
-
-def domains_without_ranges(categories, n_features, names, declared):
-    """The domain of each feature without ranges: labels for all, or an order for all.
-
-    Parameters as in :func:`feature_domains`.
-    """
-    domains = feature_domains(None, categories, n_features, names, needs_ranges=False)
-    for j, source in declared.items():
-        if source.labels and isinstance(domains[j], Order):
-            domains[j] = Labels(source.labels)
-    labelled = [j for j, domain in enumerate(domains) if isinstance(domain, Labels)]
-    if labelled and len(labelled) < n_features:
-        others = [j for j in range(n_features) if j not in labelled]
-        raise ValueError(
-            f"bounds must have an entry for every feature without labels, because {listed(labelled, names)} have "
-            f"labels, got none for {listed(others, names)}. With labels, numbers are cut into parts of their public "
-            "ranges."
-        )
-    return domains
-
-
 def by_number(entries, parameter, n_features, names):
     """The entries of a dict by name, or by number if features have no names, by number."""
     if not isinstance(entries, dict):
@@ -420,10 +356,61 @@ class PublicFacts:
         return () if self.reads_kept else kept
 
     def domains(self, n_features, names, declared=None):
-        """The domain of each feature."""
-        bounds, categories = self._entries_for(self.bounds, names), self._entries_for(self.categories, names)
-        columns = (n_features, names, declared)
-        return feature_domains(bounds, categories, *columns, self.needs_ranges, self.ignored(n_features, names))
+        """The domain of each feature.
+
+        Parameters
+        ----------
+        n_features : int
+        names : array-like of str, or None
+            Names of the features.
+        declared : dict, default=None
+            The ColumnSource of a column, by number, whose type may declare labels. Bounds and categories come first.
+
+        Returns
+        -------
+        list of length n_features
+        """
+        bounds, categories = (self._entries_for(entries, names) for entries in (self.bounds, self.categories))
+        bounds, declared = bounds if self.needs_ranges else None, declared or {}
+        nominal = by_number(categories or {}, "categories", n_features, names)
+        nominal = {j: labels_of(labels, _label("categories", j, names)) for j, labels in nominal.items()}
+        domains = [UNDESCRIBED if self.needs_ranges else Order()] * n_features
+        if isinstance(bounds, dict | None):
+            for j, entry in by_number(bounds or {}, "bounds", n_features, names).items():
+                domains[j] = domain_of(entry, _label("bounds", j, names))
+        else:
+            domains = domains_of(bounds, n_features)
+        both = sorted(j for j in nominal if domains[j] is not UNDESCRIBED)
+        if isinstance(bounds, dict) and both:
+            raise ValueError(f"a feature must be in bounds or in categories, got both for {listed(both, names)}.")
+        for j, source in declared.items():  # labels of a type, unless they are numbers with their own entry
+            are_text = source.labels and isinstance(source.labels[0], str) and not isinstance(self.bounds, dict)
+            if source.labels and (domains[j] is UNDESCRIBED or are_text):
+                domains[j] = Labels(source.labels)
+        for j, domain in (nominal | dict.fromkeys(self.ignored(n_features, names), Ignored())).items():
+            domains[j] = domain
+        if UNDESCRIBED in domains:
+            refuse_faults(dict(enumerate(domains)), declared.get, lambda j: j if names is None else names[j])
+        return domains
+
+    def domains_without_ranges(self, n_features, names, declared):
+        """The domain of each feature without ranges: labels for all, or an order for all.
+
+        Parameters as in :meth:`domains`.
+        """
+        domains = replace(self, needs_ranges=False).domains(n_features, names)
+        for j, source in declared.items():
+            if source.labels and isinstance(domains[j], Order):
+                domains[j] = Labels(source.labels)
+        labelled = [j for j, domain in enumerate(domains) if isinstance(domain, Labels)]
+        if labelled and len(labelled) < n_features:
+            others = [j for j in range(n_features) if j not in labelled]
+            raise ValueError(
+                f"bounds must have an entry for every feature without labels, because {listed(labelled, names)} have "
+                f"labels, got none for {listed(others, names)}. With labels, numbers are cut into parts of their "
+                "public ranges."
+            )
+        return domains
 
     def _entries_for(self, entries, names):
         """The entries of a dict for these names, if it may have others."""

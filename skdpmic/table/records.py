@@ -14,7 +14,7 @@ from skdpmic._utils.readable import is_dask_collection, refuse_target_among
 from skdpmic._utils.texts import SILENT, Progress, quoted
 from skdpmic.table import values
 from skdpmic.table.domains import NUMBERS, Ignored, Labels, Order, Range
-from skdpmic.table.facts import KINDS, Description, domains_without_ranges, kept_columns, refuse_faults
+from skdpmic.table.facts import KINDS, Description, kept_columns, refuse_faults
 from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
 from skdpmic.table.values import ClassTarget, NumericTarget, People, make_target, read_people
 
@@ -268,7 +268,7 @@ def read_labels_or_numbers(table, facts, X):
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
         declared = dict(enumerate(map(table.column_at, range(table.n_features))))
     columns = table.n_features, table.names_as_text(), declared
-    domains = domains_without_ranges(facts.categories, *columns) if facts.bounds is None else facts.domains(*columns)
+    domains = facts.domains_without_ranges(*columns) if facts.bounds is None else facts.domains(*columns)
     return _without_target(table, domains)
 
 

@@ -185,11 +185,9 @@ def with_columns(table, places, names, container):
     container : ndarray or dataframe
         An ndarray stands for the table's own container.
     """
-    if table.is_sparse or (table.values is not None and table.names is None):
-        return table.native[:, places]  # numbers of one type, which scikit-learn puts into a dataframe unchanged
     is_own = isinstance(container, np.ndarray)
-    if table.names is None and is_own:
-        return table.native[:, places]
+    if table.names is None and (is_own or table.is_sparse or table.values is not None):
+        return table.native[:, places]  # scikit-learn puts numbers of one type into a dataframe unchanged
     if is_own or (table.names is not None and _library_of(container) is _library_of(table.native)):
         chosen = columns_at(nw.from_native(table.native, eager_only=True), places)
         if not readable.are_text(table.names):  # the numbers of the columns, and of those chosen no more

@@ -16,7 +16,7 @@ from skdpmic.table.domains import (
     Range,
     domain_of,
 )
-from skdpmic.table.facts import feature_domains, labels_of
+from skdpmic.table.facts import PublicFacts, labels_of
 from skdpmic.table.normal_form import ColumnSource
 from skdpmic.table.values import check_classes
 from tests.folding import each
@@ -127,10 +127,10 @@ AXES = [Range(0.0, 99.0), Labels(("f", "m")), LogRange(0.0, 1e6)]
 def test_types_declare_labels_unless_an_entry_overrides_them():
     declared = {0: ColumnSource("numbers", None, (0.0, 1.0)), 1: ColumnSource("text", None, ("f", "m"))}
     flag = Labels((0.0, 1.0))
-    assert feature_domains({"pay": (0, 9)}, None, 3, NAMES, declared) == [flag, AXES[1], Range(0.0, 9.0)]
-    assert feature_domains({"pay": (0, 9), "age": (0, 1)}, None, 3, NAMES, declared)[0] == Range(0.0, 1.0)
-    assert feature_domains((0, 9), None, 3, NAMES, declared) == [Range(0.0, 9.0), AXES[1], Range(0.0, 9.0)]
-    assert feature_domains({"pay": (0, 9)}, {"sex": ["m", "f"]}, 3, NAMES, declared)[1] == Labels(("m", "f"))
+    assert PublicFacts({"pay": (0, 9)}, None).domains(3, NAMES, declared) == [flag, AXES[1], Range(0.0, 9.0)]
+    assert PublicFacts({"pay": (0, 9), "age": (0, 1)}, None).domains(3, NAMES, declared)[0] == Range(0.0, 1.0)
+    assert PublicFacts((0, 9), None).domains(3, NAMES, declared) == [Range(0.0, 9.0), AXES[1], Range(0.0, 9.0)]
+    assert PublicFacts({"pay": (0, 9)}, {"sex": ["m", "f"]}).domains(3, NAMES, declared)[1] == Labels(("m", "f"))
 
 
 @each(
@@ -156,4 +156,4 @@ def test_types_declare_labels_unless_an_entry_overrides_them():
 )
 def test_entries_that_do_not_describe_the_features_are_refused_by_name(bounds, categories, names, message):
     with pytest.raises(ValueError, match=message):
-        feature_domains(bounds, categories, 3, names)
+        PublicFacts(bounds, categories).domains(3, names)
