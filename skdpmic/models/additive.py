@@ -399,14 +399,6 @@ class PrivateAdditiveModel(PrivateEstimator):
         order = np.argsort(-sizes, kind="stable")
         return Summary(facts, why_broken(self._entry), columns, order, unit="column", entries=(self._entry,))
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = tags.input_tags.sparse = True
-        for of_kind in filter(None, (tags.classifier_tags, tags.regressor_tags)):
-            of_kind.poor_score = True  # on the small tables of scikit-learn's checks, because of the noise
-        return tags
-
 
 def _root_mean_square(effects, weights):
     weights = weights if weights.sum() > 0 else np.ones(len(weights))
@@ -418,8 +410,20 @@ def _best(effects, texts):
     return "every count is within its noise" if np.isnan(effects).all() else texts[np.nanargmax(effects)]
 
 
+class _ScoresPoorly:
+    """Before scikit-learn's mixins, which replace the tags of their kind."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        for of_kind in filter(None, (tags.classifier_tags, tags.regressor_tags)):
+            of_kind.poor_score = True  # on the small tables of scikit-learn's checks, because of the noise
+        return tags
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
+class PrivateAdditiveClassifier(_ScoresPoorly, ClassifierMixin, PrivateAdditiveModel):
     """Fit an additive model of classes under differential privacy.
 
     Every column is cut into public parts, and each part has an effect on the probability of each class; a prediction is
@@ -580,7 +584,7 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
+class PrivateAdditiveRegressor(_ScoresPoorly, RegressorMixin, PrivateAdditiveModel):
     """Fit an additive model of numbers under differential privacy.
 
     Every column is cut into public parts, and each part has an effect on the target; a prediction is the sum of the
