@@ -212,9 +212,7 @@ TO_NUMBERS = (
 )
 _ADVICE = {
     "Expected 2D array": "Reshape your data with .reshape(-1, 1) for one feature, .reshape(1, -1) for one sample.",
-    "contains NaN": NO_MISSING,
-    "boolean value of NA": NO_MISSING,
-    "NAType": NO_MISSING,
+    **dict.fromkeys(("contains NaN", "boolean value of NA", "NAType"), NO_MISSING),
     "could not convert string": TO_NUMBERS,
 }
 

@@ -9,13 +9,8 @@ import stat
 
 import numpy as np
 
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
+_DEVICES = dict.fromkeys((stat.S_IFCHR, stat.S_IFBLK), "a device")
+_KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"} | _DEVICES
 
 # --- Reading ----------------------------------------------------------------------------------------------------------
 

@@ -455,11 +455,8 @@ class Codebook:
         -------
         str
         """
-        whole = {
-            "title": self.title,
-            "groups": list(self.groups) or None,
-            "max_rows_per_group": self.max_rows_per_group,
-        }
+        groups = list(self.groups) or None
+        whole = {"title": self.title, "groups": groups, "max_rows_per_group": self.max_rows_per_group}
         return toml_file.as_text(whole, {name: entry.fields() for name, entry in self.columns.items()})
 
     def write(self, path: str | os.PathLike[str]) -> None:

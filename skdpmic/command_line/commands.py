@@ -123,11 +123,8 @@ def plan(arguments, run):
         rows = _selector(arguments, public).plan(arguments.n_samples, n_features)
     else:
         rows = plan_release(
-            n_samples=arguments.n_samples,
+            **_given(arguments, "n_samples", "k", "error", "delta"),
             n_features=n_features - len(arguments.keep),
-            k=arguments.k,
-            error=arguments.error,
-            delta=arguments.delta,
             n_classes=len(public["classes"]) if "classes" in public else None,
             max_rows_per_group=public.get("max_rows_per_group"),
         )
@@ -169,14 +166,12 @@ def _check_choice(arguments, codebook):
 
 
 def _selector(arguments, public):
-    return PrivateSelectKBest(
-        arguments.k,
-        statistic=arguments.statistic,
-        epsilon=arguments.epsilon,
-        delta=arguments.delta,
-        keep=arguments.keep,
-        **public,
-    )
+    return PrivateSelectKBest(**_given(arguments, "k", "statistic", "epsilon", "delta", "keep"), **public)
+
+
+def _given(arguments, *names):
+    """Options of the same names in Python."""
+    return {name: getattr(arguments, name) for name in names}
 
 
 def _beforehand(selector, n_samples, size, n_features):

@@ -326,19 +326,15 @@ class CsvFile:
     def _texts(self, names):
         """These columns as text; errors quote none of it."""
         texts, n_names = dict.fromkeys(self._all_names, pyarrow.string()), len(self._all_names)
+        # Values may hold line breaks, so that blocks do not end inside quotes.
+        parsing = {"delimiter": self._delimiter, "newlines_in_values": True, "ignore_empty_lines": n_names > 1}
+        options = (
+            pyarrow.csv.ReadOptions(column_names=self._all_names, skip_rows=1),
+            pyarrow.csv.ParseOptions(**parsing),
+            pyarrow.csv.ConvertOptions(column_types=texts, include_columns=names, strings_can_be_null=False),
+        )
         try:
-            return read_by_engine(
-                self.name,
-                pyarrow.csv.read_csv,
-                self._path,
-                pyarrow.csv.ReadOptions(column_names=self._all_names, skip_rows=1),
-                pyarrow.csv.ParseOptions(
-                    delimiter=self._delimiter,
-                    newlines_in_values=True,  # so that blocks do not end inside quotes
-                    ignore_empty_lines=n_names > 1,
-                ),
-                pyarrow.csv.ConvertOptions(column_types=texts, include_columns=names, strings_can_be_null=False),
-            )
+            return read_by_engine(self.name, pyarrow.csv.read_csv, self._path, *options)
         except ValueError as error:
             message = f"{error} Every line must have {n_names} values in UTF-8, as the first has names."
         raise ValueError(message)

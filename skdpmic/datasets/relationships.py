@@ -20,14 +20,6 @@ def _cubic(x):
     return 10 * (x - 0.6) ** 3 + 2 * x**2 + (1.5 - 3 * x)
 
 
-def _spike(x):
-    return np.where(x <= 0.0528, 18 * x, np.where(x >= 0.1, (1 - x) / 9, 1.9 - 18 * x))
-
-
-def _lopsided_l(x):
-    return np.where(x <= 0.0051, 190 * x, np.where(x >= 0.01, (1 - x) / 99, 1.99 - 198 * x))
-
-
 RELATIONSHIPS = {
     "F1": lambda x: 0.2 * np.sin(12 * x - 6) + 1.1 * (x - 1) + 1,
     "F2": lambda x: 0.15 * np.sin(11 * _pi * x) + x + 0.05,
@@ -48,8 +40,8 @@ RELATIONSHIPS = {
     "F17": lambda x: np.clip(50 * (x - 0.5) + 0.5, 0.05, 0.95),
     "F18": lambda x: 0.4 * np.cos(5 * _pi * x * (1 + x)) + 0.5,
     "F19": lambda x: 0.4 * np.sin(6 * _pi * x * (1 + x)) + 0.5,
-    "F20": _spike,
-    "F21": _lopsided_l,
+    "F20": lambda x: np.where(x <= 0.0528, 18 * x, np.where(x >= 0.1, (1 - x) / 9, 1.9 - 18 * x)),
+    "F21": lambda x: np.where(x <= 0.0051, 190 * x, np.where(x >= 0.01, (1 - x) / 99, 1.99 - 198 * x)),
 }
 
 # --- Public functions ---------------------------------------------------------------------------------------------

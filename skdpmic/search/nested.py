@@ -450,8 +450,7 @@ def fit_arguments(private):
     for place in private:
         for argument, limit in _BESIDE.items():
             if getattr(as_estimator(place.part), limit, None) is not None:
+                name = argument if is_routed else f"{place.prefix or ''}{argument}"
                 asked = get_routing_for_object(place.part).fit.requests.get(argument) if is_routed else None
-                names.append(
-                    asked if isinstance(asked, str) else argument if is_routed else (place.prefix or "") + argument
-                )
+                names.append(asked if isinstance(asked, str) else name)
     return list(dict.fromkeys(names))

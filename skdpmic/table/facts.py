@@ -153,13 +153,8 @@ def n_candidates(keep, n_features):
 
 UNDESCRIBED = object()  # in place of the domain of a feature that bounds do not describe
 _ANY = "numbers, dates or durations"
-KINDS = {  # of columns, by the kind of values that a domain describes
-    NUMBERS: (NUMBERS, OBJECTS),
-    DATES: (DATES, OBJECTS),
-    DURATIONS: (DURATIONS, OBJECTS),
-    TEXT: (TEXT, OBJECTS),
-    Order.of: values.ANY_ORDER,
-}
+# Of columns, by the kind of values that a domain describes.
+KINDS = {kind: (kind, OBJECTS) for kind in (NUMBERS, DATES, DURATIONS, TEXT)} | {Order.of: values.ANY_ORDER}
 _BOUNDS = (
     "Write what is publicly known, such as bounds={{{0}: (0, 120)}} for ages in years, never the least and the "
     "greatest value found; where nothing is known, private_bounds learns bounds, at a cost of epsilon"

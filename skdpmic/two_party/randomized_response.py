@@ -16,7 +16,7 @@ from skdpmic._utils.summaries import ResultColumn, Summary, why_broken
 from skdpmic._utils.texts import PrivacyLeakWarning, budget, counted, names_of, quoted, require, warn
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.budget.ledger_entry import entry_for
 from skdpmic.privacy.composition import Cost, check_epsilon
 from skdpmic.privacy.noise import bernoulli_exp, entropy_source, uniform_below
 from skdpmic.release.path import run, store
@@ -198,15 +198,10 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
     def _entry(self):
         """The release of each `transform`, whose number of records is not known before it."""
         description = self._description
-        return LedgerEntry(
-            type(self).__name__,
-            *Cost.of_parts(description.epsilon, Fraction(1, description.columns_per_record))[:3],
-            d=len(description.columns),
-            release="reports",
-            mechanism="randomized-response",
-            model="local",
-            broken_by="random_state" if self._is_seeded or self.random_state is not None else "",
-        )
+        cost = Cost.of_parts(description.epsilon, Fraction(1, description.columns_per_record))
+        public = {"release": "reports", "mechanism": "randomized-response", "model": "local"}
+        seed = True if self._is_seeded else self.random_state
+        return entry_for(type(self).__name__, cost, random_state=seed, d=len(description.columns), **public)
 
     def _draw(self, parts, random_bytes):
         self._n_releases[0] += 1

@@ -16,7 +16,7 @@ from skdpmic._utils.summaries import Summary, by_rank, feature_columns, why_brok
 from skdpmic._utils.texts import budget, counted, in_short, quoted, warn
 from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, Range
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
+from skdpmic.budget.ledger_entry import entry_for
 from skdpmic.privacy.composition import Cost, check_confidence, check_epsilon, exact
 from skdpmic.privacy.mechanisms import normal_half_width
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, with_noise
@@ -319,17 +319,10 @@ class TwoPartyPlan:
         """The entry of the ledger."""
         of_tables, k = self.shares is None, reports.description.columns_per_record
         n_changed = 2 * k if of_tables else k  # number of counts or scores that a record changes
-        return LedgerEntry(
-            self.reader,
-            *Cost.of_parts(self.epsilon, Fraction(1, n_changed))[:3],
-            n=reports.n_samples,
-            d=len(reports.parts),
-            statistic=self.statistic,
-            release="tables" if of_tables else "scores",
-            mechanism="geometric",
-            covers="the target",
-            broken_by=broken_by_seed(self.random_state),
-        )
+        cost = Cost.of_parts(self.epsilon, Fraction(1, n_changed))
+        size = {"n": reports.n_samples, "d": len(reports.parts)}
+        public = {"release": "tables" if of_tables else "scores", "mechanism": "geometric", "covers": "the target"}
+        return entry_for(self.reader, cost, random_state=self.random_state, statistic=self.statistic, **public, **size)
 
 
 def _inverses(description):
