@@ -131,9 +131,8 @@ def refuse_repeated(names, allowed):
 
 def abbreviated(labels):
     """Labels as text: all of them, or the first few and the number of the others."""
-    return as_python(list(labels[:_MOST_NAMES])) + (
-        f" and {len(labels) - _MOST_NAMES} more" if len(labels) > _MOST_NAMES else ""
-    )
+    more = f" and {len(labels) - _MOST_NAMES} more" if len(labels) > _MOST_NAMES else ""
+    return as_python(list(labels[:_MOST_NAMES])) + more
 
 
 def almost(names, known):

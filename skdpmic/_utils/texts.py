@@ -158,10 +158,8 @@ def aligned(titles, rows, to_the_right=()):
     places = [str.rjust if title in to_the_right else str.ljust for title in titles]
     if widths[-1] > room and titles[-1] not in to_the_right:
         lines = [[*line[:-1], wrapped(line[-1], room).replace("\n", "\n" + " " * before)] for line in lines]
-    return "\n".join(
-        _GAP.join(put(cell, width) for put, cell, width in zip(places, line, widths, strict=True)).rstrip()
-        for line in lines
-    )
+    rows = (zip(places, line, widths, strict=True) for line in lines)
+    return "\n".join(_GAP.join(put(cell, width) for put, cell, width in row).rstrip() for row in rows)
 
 
 def html_facts(facts):

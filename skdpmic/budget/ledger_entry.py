@@ -122,10 +122,8 @@ def broken_by_seed(random_state: Any) -> str:
 
 def entry_for(what, cost, *, random_state, max_rows_per_group=None, **public) -> LedgerEntry:
     """The entry of a function's release, for whose cost it is charged."""
-    unit, seed = unit_of(max_rows_per_group), broken_by_seed(random_state)
-    return LedgerEntry(
-        what, cost.epsilon, cost.delta, cost.rho, unit, rows_per_person=max_rows_per_group, broken_by=seed, **public
-    )
+    public |= {"unit": unit_of(max_rows_per_group), "broken_by": broken_by_seed(random_state)}
+    return LedgerEntry(what, cost.epsilon, cost.delta, cost.rho, rows_per_person=max_rows_per_group, **public)
 
 
 def checked_entry(entry: LedgerEntry) -> LedgerEntry:

@@ -223,9 +223,7 @@ def _public(unit, n, account):
 def _ledger_fields(ledger, by, unit):
     entries = ledger.entries()
     if all((entry.what, entry.unit) != (by, unit) for entry in entries):
-        raise ValueError(
-            f"ledger must be the one that was charged for the release, got one without an entry of {by} per {unit}."
-        )
+        raise ValueError(f"ledger must be the one charged for it, got one without an entry of {by} per {unit}.")
     return ledger.limits.standing(entries) | {"entries": [entry._asdict() for entry in entries]}
 
 

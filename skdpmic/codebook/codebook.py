@@ -235,10 +235,8 @@ def checked_groups(groups):
     """The names of the columns that identify a person; may be empty."""
     names = (groups,) if isinstance(groups, str) else groups
     is_list = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
-    if not is_list or len(set(names)) < len(names) or len(names) > _MOST_GROUPS:
-        raise ValueError(
-            f"groups must be a column name or a list of at most {_MOST_GROUPS} distinct names, got {quoted(groups)}."
-        )
+    are_few = is_list and len(set(names)) == len(names) <= _MOST_GROUPS
+    require(are_few, f"groups must be a column name or a list of at most {_MOST_GROUPS} distinct names", groups)
     return tuple(names)
 
 
@@ -377,9 +375,8 @@ class Codebook:
         self.max_rows_per_group = (max_rows_per_group or 1) if self.groups else None
         self.title = title or None
         # In order: the first match counts.
-        self._patterns = {
-            name: re.compile(fnmatch.translate(name.replace("[", "[[]"))) for name in self.columns if is_pattern(name)
-        }
+        patterns = filter(is_pattern, self.columns)
+        self._patterns = {name: re.compile(fnmatch.translate(name.replace("[", "[[]"))) for name in patterns}
         if len(self._patterns) > _MOST_PATTERNS:
             raise ValueError(f"columns must have at most {_MOST_PATTERNS} patterns, got {len(self._patterns)}.")
         self._listed: set[str] = set()  # ignored columns already listed in a warning
@@ -618,16 +615,12 @@ class Codebook:
         if features is not None and not is_frame(features):
             names = _as_names(features)
             if target in names:
-                raise ValueError(
-                    f"features must not hold the target {quoted(target)}, which would predict itself: leave it out."
-                )
+                raise ValueError(f"features must not hold the target {quoted(target)}, which would predict itself.")
             for name in names:
                 self._used(name)
             return names
         if features is None and self._patterns:
-            raise ValueError(
-                "features must be names or a dataframe if the codebook describes columns by patterns, got None."
-            )
+            raise ValueError("features must be names or a dataframe if the codebook holds patterns, got None.")
         names = self.columns if features is None else toml_file.without_values(features).collect_schema()
         entries = {name: self.entry(name) for name in names if name not in (target, *self.groups)}
         return [name for name, entry in entries.items() if entry is not None and entry.is_used]

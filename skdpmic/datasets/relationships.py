@@ -141,7 +141,7 @@ def relationship(name: str, r2: float) -> "GaussianMixture":
     _check_name(name)
     level = round(float(r2), 6)
     require(level in R2_LEVELS, f"r2 must be one of {R2_LEVELS}", r2)
-    return GaussianMixture(generating_points(name), _shipped()[name, level]["sigma"])
+    return GaussianMixture(generating_points(name), _shipped()[name, level][0])
 
 
 def load_mic_star() -> dict[tuple[str, float], float]:
@@ -163,7 +163,7 @@ def load_mic_star() -> dict[tuple[str, float], float]:
     >>> values["F12", 0.9] > values["F12", 0.1]
     True
     """
-    return {key: row["mic_star"] for key, row in _shipped().items()}
+    return {key: mic_star for key, (_, mic_star) in _shipped().items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,12 +249,10 @@ def _along_graph(name, fractions, n_steps=1_000_000):
 
 @lru_cache
 def _shipped():
-    """Rows of ``mic_star.csv`` by (name, r2)."""
+    """The sigma and MIC* of each row of ``mic_star.csv``, by (name, r2)."""
     with (files("skdpmic.datasets") / "mic_star.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            (row["name"], float(row["r2"])): {"sigma": float(row["sigma"]), "mic_star": float(row["mic_star"])}
-            for row in csv.DictReader(file)
-        }
+        rows = csv.DictReader(file)
+        return {(row["name"], float(row["r2"])): (float(row["sigma"]), float(row["mic_star"])) for row in rows}
 
 
 def _check_name(name):

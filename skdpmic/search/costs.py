@@ -318,9 +318,7 @@ def _worst_with(estimator, grid, n_features):
         if not hasattr(values, "rvs"):
             tried |= {name: values} if is_of_private else {}
         elif is_of_private or not _is_plain(now.get(name)) or (nested.may_draw_estimators(values) and not is_number):
-            raise ValueError(
-                f"the cost has no known bound: {name} is drawn from a distribution. Pass a list of values."
-            )
+            raise ValueError(f"the cost has no bound: {name} is drawn from a distribution. Pass a list of values.")
     return _costs_of(estimator, ParameterGrid(tried), n_features)
 
 
@@ -407,9 +405,7 @@ def _check_rows_are_distinct(splitter, X, is_list):
     for train in trains:
         rows = np.flatnonzero(train) if train.dtype == bool else train.ravel()
         if rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0):
-            raise ValueError(
-                "cv must give rows by their positions, from 0, or by masks: a row with two positions may repeat."
-            )
+            raise ValueError("cv must give rows by their positions, from 0, or by masks: a row with two may repeat.")
         if len(np.unique(rows)) < len(rows):
             raise ValueError(
                 "cv must hold each row at most once in each training set, got one that repeats rows: the cost of a fit "

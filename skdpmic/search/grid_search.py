@@ -433,9 +433,8 @@ def _check_parameters_of(step):
 
 def _warn_about_unknown(candidates):
     """Warn about estimators whose fits in one subset might affect those in another."""
-    classes = {
-        type(part) for candidate in candidates for _, part, *_ in nested.places_in(candidate) if hasattr(part, "fit")
-    }
+    parts = (place.part for candidate in candidates for place in nested.places_in(candidate))
+    classes = {type(part) for part in parts if hasattr(part, "fit")}
     unknown = sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN)
     if unknown:
         warn(

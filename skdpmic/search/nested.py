@@ -140,9 +140,8 @@ def _estimators_among(values):
     """Estimators, functions and distributions among values, including those in lists of steps and grids of searches."""
     for value in values:
         if _is_collection(value):
-            yield from _estimators_among(
-                value.values() if isinstance(value, Mapping) else getattr(value, "flat", value)
-            )
+            inside = value.values() if isinstance(value, Mapping) else getattr(value, "flat", value)
+            yield from _estimators_among(inside)
         elif is_private(value) or has_parameters(value) or may_draw_estimators(value):
             yield value
 

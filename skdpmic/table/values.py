@@ -507,9 +507,7 @@ def read_people(groups, max_rows_per_group, n_rows):
         groups = normal_form.objects_of(groups)  # which may be tuples
     labels = column_of(groups, "groups")
     if labels.n_samples != n_rows:
-        raise ValueError(
-            f"groups must have one label for each row of X, got {labels.n_samples} labels for {n_rows} rows."
-        )
+        raise ValueError(f"groups must have one label for each row of X, {n_rows}, got {labels.n_samples}.")
     if labels.missing.any():
         raise ValueError("groups must have a label for each row, got missing values.")
     persons, n_groups = numbered(labels)

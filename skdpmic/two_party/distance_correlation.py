@@ -128,10 +128,8 @@ def _without_each(n, w, ab, a, b, a_times_b, b_times_a):
     """Equation 1 from its sums, and from the sums without each record."""
     products = w @ (a * b)
     value = _equation(n, w @ ab, products, (w @ a) * (w @ b))
-    without = _equation(
-        n - 1, w @ ab - 2 * ab, products - a * b - a_times_b - b_times_a + ab, (w @ a - 2 * a) * (w @ b - 2 * b)
-    )
-    return Estimate(value, without)
+    products, of_both = products - a * b - a_times_b - b_times_a + ab, (w @ a - 2 * a) * (w @ b - 2 * b)
+    return Estimate(value, _equation(n - 1, w @ ab - 2 * ab, products, of_both))
 
 
 def _equation(n, s1, s2, s3):

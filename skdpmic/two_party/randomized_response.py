@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.arguments import check_whole, is_auto
+from skdpmic._utils.arguments import check_whole, is_auto, is_whole
 from skdpmic._utils.bases import OneToOneFeatureMixin, TransformerMixin
 from skdpmic._utils.private_estimator import PrivateEstimator, in_use
 from skdpmic._utils.summaries import ResultColumn, Summary, why_broken
-from skdpmic._utils.texts import PrivacyLeakWarning, budget, counted, names_of, quoted, require, warn
+from skdpmic._utils.texts import PrivacyLeakWarning, budget, counted, names_of, require, warn
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for
@@ -207,12 +207,10 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         self._n_releases[0] += 1
         description = self._description
         reported = drawn_columns(len(parts[0]), len(parts), description.columns_per_record, random_bytes)
-        reports = np.full(reported.shape, np.nan)
+        reports, epsilon = np.full(reported.shape, np.nan), description.epsilon_per_column
         for j, column in enumerate(description.columns):
             true = parts[j][reported[:, j]]
-            reports[reported[:, j], j] = randomized_response(
-                true, column.n_parts, description.epsilon_per_column, random_bytes
-            )
+            reports[reported[:, j], j] = randomized_response(true, column.n_parts, epsilon, random_bytes)
         return reports
 
     def to_arrow(self, reports: TableLike) -> Any:
@@ -255,12 +253,8 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         check_epsilon(self.epsilon)
         check_ledger(self.ledger)
         entropy_source(self.random_state)
-        if not is_auto(self.n_parts):
-            check_whole(self.n_parts, "n_parts")
-            if not 2 <= self.n_parts < MOST_PARTS:
-                raise ValueError(
-                    f"n_parts must be 'auto' or an int from 2 to {MOST_PARTS - 1}, got {quoted(self.n_parts)}."
-                )
+        n, most = self.n_parts, MOST_PARTS - 1
+        require(is_auto(n) or (is_whole(n) and 2 <= n <= most), f"n_parts must be 'auto' or an int from 2 to {most}", n)
         if not is_auto(self.columns_per_record):
             check_whole(self.columns_per_record, "columns_per_record")
         require(isinstance(self.allow_missing, bool | np.bool_), "allow_missing must be a bool", self.allow_missing)
@@ -302,10 +296,8 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
             ("Cost", f"{budget(entry.epsilon, 0)}, local, for each transform; {of_part} a part"),
             ("Covers", "no one" if broken else "each record, against anyone who sees its reports"),
         ]
-        columns = [
-            ResultColumn("column", names_of(self)),
-            ResultColumn("parts", [str(n_parts) for n_parts in self.n_parts_], "number"),
-        ]
+        parts = ResultColumn("parts", [str(n_parts) for n_parts in self.n_parts_], "number")
+        columns = [ResultColumn("column", names_of(self)), parts]
         return Summary(facts, broken, columns, np.arange(d), unit="column", entries=(entry,))
 
     def __sklearn_tags__(self):

@@ -210,9 +210,7 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
         """
         check_is_fitted(self)
         if not hasattr(self, "_estimates"):
-            raise AttributeError(
-                "scores_interval requires statistic='distance_correlation', because other scores are maxima."
-            )
+            raise AttributeError("scores_interval requires statistic='distance_correlation': other scores are maxima.")
         check_confidence(confidence)
         z = normal_half_width(confidence)
         reasons = [estimate.why_no_interval(z) for estimate in self._estimates]

@@ -79,8 +79,8 @@ WRONG = {
     "an iterator": (iter(range(5)), "1-dimensional"),
     "a column": (np.arange(5)[:, None], "1-dimensional"),
     "a scalar array": (np.array(5), "1-dimensional"),
-    "too few": (range(4), "one label for each row of X, got 4 labels for 5 rows"),
-    "too many": (range(6), "one label for each row of X, got 6 labels for 5 rows"),
+    "too few": (range(4), "one label for each row of X, 5, got 4"),
+    "too many": (range(6), "one label for each row of X, 5, got 6"),
     "three persons": ([1, 2, 3, 3, 3], "at least 4 labels, one per person, got 3"),
 }
 

@@ -271,7 +271,7 @@ BAD = {
     "bounds must have an entry for every feature": {"bounds": {0: (0, 1)}},
     "categories of feature 0 must be": {"categories": {0: ["a"]}},
     "n_parts must be 'auto' or an int from 2": {"n_parts": 1},
-    "n_parts must be an int": {"n_parts": 2.0},
+    "n_parts must be 'auto' or an int from 2 to 255, got 2.0": {"n_parts": 2.0},
     "n_parts must be 'auto' or an int from 2 to 255": {"n_parts": 2**8},
     "columns_per_record must be an int >= 1": {"columns_per_record": 0},
     "columns_per_record must be at most n_features=3": {"columns_per_record": 4},
