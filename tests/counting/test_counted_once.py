@@ -77,6 +77,32 @@ def test_copies_of_an_empty_sketch_can_be_filled_separately_and_merged():
     assert merge_all([empty(), *map(saved, filled), empty()]).n_samples == 5 * len(sent)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_after_any_history_a_merge_is_refused_if_and_only_if_counts_would_be_added_twice(seed):
+    """Every sketch is paired with the set of times at which records were counted into it."""
+    random = np.random.default_rng(seed)
+    all_known, outcomes = [(empty(), frozenset())], []
+    for time in range(60):
+        (sketch, counts), (other, counts_of_other) = (
+            all_known[random.integers(max(len(all_known) - 9, 0), len(all_known))] for _ in range(2)
+        )
+        action = random.integers(9)
+        if action == 0:
+            all_known.append((empty(), frozenset()))
+        elif action < 5:
+            again, n = (copy.copy, copy.deepcopy, saved)[random.integers(3)](sketch), int(random.integers(3))
+            all_known.append((again.update(*chunk(n)), counts | ({(time, n)} if n else set())))
+        else:
+            outcomes.append(counts.isdisjoint(counts_of_other))
+            if outcomes[-1]:
+                all_known.append((sketch.merge(other), counts | counts_of_other))
+            else:
+                with pytest.raises(ValueError, match=TWICE):
+                    sketch.merge(other)
+    assert 3 < sum(outcomes) < len(outcomes) - 3
+    assert all(sketch.n_samples == sum(n for _, n in counts) for sketch, counts in all_known)
+
+
 def test_bytes_of_many_merged_sketches_stay_small_and_a_repeated_merge_is_still_detected(monkeypatch):
     monkeypatch.setattr(chunks, "MOST", 8)
     some, others = ([counted() for _ in range(20)] for _ in range(2))

@@ -1,7 +1,9 @@
 """Bytes and files hold a whole sketch and nothing executable; damaged or forged ones are refused."""
 
+import contextlib
 import datetime
 import hashlib
+import itertools
 import json
 import pickle
 import re
@@ -216,6 +218,13 @@ def test_a_forged_size_is_refused_before_memory_is_allocated_for_it(monkeypatch)
             RangeGridSketch.from_bytes(forged(small, parameters=parameters | change))
 
 
+@each("B", [4, 5, 8, 20, 60, 150])
+def test_no_sketch_is_smaller_than_its_reader_expects(B):
+    for c, correction in itertools.product([0.01, 0.5, 5], [None, "miller-madow"]):
+        sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), n_features=1, B=B, c=c, correction=correction)
+        assert RangeGridSketch.from_bytes(sketch.to_bytes()) == sketch
+
+
 def test_counts_that_differ_between_features_are_refused_even_if_their_total_is_right(good):
     """Each feature counts every record: an extra count in one does not make up for a missing one in another."""
     counts = np.frombuffer(good[:-32].split(b"\n", 2)[2], dtype="<u4").copy()
@@ -234,6 +243,19 @@ def test_every_truncation_and_every_changed_byte_is_detected(good):
     for at, bits in zip(rng.integers(len(good), size=400), rng.integers(1, 256, size=400), strict=True):
         with pytest.raises(ValueError):
             RangeGridSketch.from_bytes(good[:at] + bytes([good[at] ^ int(bits)]) + good[at + 1 :])
+
+
+@pytest.mark.parametrize("kind", [NUMBERS, MIXED])
+def test_a_changed_public_line_is_refused_or_read_as_it_stands(kind):
+    """A changed byte of the line, with a valid checksum, gives a ValueError or the sketch that the bytes describe."""
+    good, rng, read = counted(kind).to_bytes(), np.random.default_rng(0), 0
+    line = good.split(b"\n", 2)[1]
+    for at, byte in zip(rng.integers(len(line), size=600), rng.integers(32, 127, size=600), strict=True):
+        data = forged(good, line=line[:at] + bytes([byte]) + line[at + 1 :])
+        with contextlib.suppress(ValueError):
+            assert RangeGridSketch.from_bytes(data).to_bytes() == data
+            read += 1
+    assert 0 < read < 300  # some changes are valid, such as other bounds
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import pytest
 
 from skdpmic.counting import RangeGridSketch, count_stream, streams
 from tests.counting.tables import (
+    TARGETS,
     N,
     bytes_of,
     counted,
@@ -75,6 +76,27 @@ def test_every_engine_gives_the_same_bytes(engine, rows, folder, monkeypatch):
     assert sketch.n_samples == N
     assert empty == empty_sketch()
     assert empty.n_samples == 0
+
+
+BY_ENGINE = {
+    "DuckDB": lambda frame: relation("from t", t=frame.to_arrow()),
+    "Polars": lambda frame: frame.lazy(),
+    "pyarrow": lambda frame: frame.to_arrow().to_reader(),
+    "Polars by Arrow": lambda frame: pyarrow.RecordBatchReader.from_stream(frame),
+    "pandas": lambda frame: frame.to_pandas(),
+    "pandas on Arrow": lambda frame: frame.to_arrow().to_pandas(types_mapper=pandas.ArrowDtype),
+}
+
+
+@pytest.mark.parametrize("engine", BY_ENGINE)
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.combinations
+def test_targets_of_every_kind_are_counted(target, engine):
+    frame = mixed_table()
+    if engine == "Polars by Arrow" and not hasattr(frame, "__arrow_c_stream__"):
+        pytest.skip("this version of Polars lacks some types")
+    sketch = count_stream(empty_sketch(target), BY_ENGINE[engine](with_one_target(frame, target)), target=target)
+    assert bytes_of(sketch) == counted(frame, target)
 
 
 # --- What is refused --------------------------------------------------------------------------------------------------

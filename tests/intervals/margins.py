@@ -5,8 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from skdpmic.planning.plan import plan_release
 from skdpmic.privacy.composition import budget_of
-from skdpmic.privacy.mechanisms import CubeLaw
+from skdpmic.privacy.mechanisms import GRID, MECHANISMS, CubeLaw
+from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.top_k import mechanism_of_names
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_shares, shares_interval
 from skdpmic.table.values import WEIGHT_UNITS
@@ -52,6 +54,22 @@ def margin_of_names(random, setting):
     return Drawn(difference - margin, difference + margin, 0.0, difference)
 
 
+def error_of_plan(random, setting):
+    """The noise on one score of the release of the first row of a plan that publishes scores."""
+    if math.isinf(setting.epsilon):
+        return None
+    rows = plan_release(n_samples=setting.n, n_features=setting.n_features, epsilon=setting.epsilon)
+    row = next(row for row in rows if row.release == "scores" and row.mechanism in MECHANISMS)
+    kind, scale = MECHANISMS[row.mechanism], row.noise_scale / GRID
+    if row.mechanism == "k-norm":
+        scale /= kind(1, setting.n_features).noise_scale / GRID
+        noise = kind(round(scale), setting.n_features).law.rvs(2000, random)
+    else:
+        noise = discrete_laplace(round(scale), 2000, random.bytes) * GRID
+    noise = np.asarray(noise, dtype=float)[:, np.newaxis]
+    return Drawn(noise - row.error, noise + row.error, 0.0, noise)
+
+
 ROWS = [
     Row("interval", "DPMICScorer.target_shares_interval", target_shares(False)),  # for the shares of the records
     Row(
@@ -59,4 +77,5 @@ ROWS = [
         exempt="ratios of sums of weights, the total of which is private",
     ),
     Row("interval", "GapsDisplay.noise_margin", margin_of_names),  # for the difference of two scores
+    Row("interval", "ReleaseRow.error", error_of_plan),  # for the noise on one score
 ]

@@ -1,9 +1,11 @@
 """Whatever a public object shows that is named like an interval, a p-value or a chance is a row of the table."""
 
+import ast
 import inspect
 import re
 
 from tests.intervals.table import rows
+from tests.processes import PACKAGE
 from tests.public import NAMES
 
 TABLE = {re.match(r"[\w.]+", name)[0] for name in rows()}
@@ -28,6 +30,15 @@ ELSEWHERE = {
     "PrivatePC.p_value",  # of tests that one fit chooses: causal/
     "PrivatePC.p_values_",
 }
+COLUMNS = {  # modules that name columns of limits in frames or tables, and the rows for them
+    "_utils/private_estimator.py": "DPMICScorer.scores_interval",
+    "_utils/summaries.py": "DPMICScorer.scores_interval",
+    "command_line/commands.py": "PrivateSummary.to_frame",
+    "models/additive.py": "PrivateAdditiveRegressor.effects_to_frame",
+    "plotting/models.py": "PrivateEvaluation.figures",
+    "release/summary.py": "PrivateSummary.to_frame",
+    "selection/selectors.py": "to_frame.among_best",
+}
 
 
 def named_like_intervals():
@@ -46,3 +57,13 @@ def test_every_public_name_like_that_of_an_interval_has_a_row():
     assert len(names) > 15
     of_first = {SAME.get(name, name).partition(".") for name in names}
     assert {f"{SAME.get(of, of)}.{attribute}" for of, _, attribute in of_first} <= TABLE | EXACT | ELSEWHERE
+
+
+def test_every_column_of_limits_has_a_row():
+    found, limits = set(), {"lower", "upper", "p_value", "among_best"}
+    for path in PACKAGE.rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if any(isinstance(node, ast.Constant) and node.value in limits for node in nodes):
+            found.add(path.relative_to(PACKAGE).as_posix())
+    assert found == COLUMNS.keys()
+    assert set(COLUMNS.values()) <= TABLE | ELSEWHERE

@@ -16,7 +16,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest, search_cost
-from skdpmic.counting import RangeGridSketch, merge_all
+from skdpmic.counting import RangeGridSketch, count_stream, merge_all
 from skdpmic.privacy.composition import rho_for
 from skdpmic.release import path
 from skdpmic.statistics.mtv.counts import CountsScorer
@@ -168,6 +168,26 @@ def fit_lazily(case):
     return case.estimator().fit(X, case.y, **case.weighted())
 
 
+def fit_dask(case):
+    array = pytest.importorskip("dask.array")
+    weights = {name: array.from_array(each, chunks=2) for name, each in case.weighted().items()}
+    X, y = (array.from_array(each, chunks=(2, -1)[: each.ndim]) for each in (case.X, case.y))
+    return case.estimator().fit(X, y, **weights)
+
+
+def fit_own_sketch(case):
+    empty = case.make(**case.public, **case.of_target).empty_sketch(case.n, n_features=case.d)
+    return case.estimator().fit_sketch(empty.update(case.X, case.y, **case.weighted()))
+
+
+def fit_stream(case):
+    columns = dict(zip(NAMES, case.X.T, strict=False)) | {"y": case.y}
+    columns |= {} if case.weights is None else {"w": case.weights}
+    stream = [pl.DataFrame(columns)[:1], pl.DataFrame(columns)[1:]]
+    weighted = {} if case.weights is None else {"sample_weight": "w"}
+    return case.estimator().fit_sketch(count_stream(case.empty(), stream, target="y", **weighted))
+
+
 def publish_chunks(case):
     estimator = case.make(**case.public, **case.of_target)
     for rows in (slice(2), slice(2, None)):
@@ -178,11 +198,19 @@ def publish_chunks(case):
     return estimator.publish()
 
 
-WITHOUT_SKETCH = {"fit": lambda case: case.estimator().fit(case.X, case.y, **case.weighted()), "lazily": fit_lazily}
+WITHOUT_SKETCH = {
+    "fit": lambda case: case.estimator().fit(case.X, case.y, **case.weighted()),
+    "lazily": fit_lazily,
+    "dask": fit_dask,
+}
 WITH_SKETCH = {
+    "sketch": lambda case: case.estimator().fit_sketch(case.counted()),
+    "own sketch": fit_own_sketch,
     "merged": lambda case: case.estimator().fit_sketch(
         merge_all([case.empty(), case.counted(slice(1)), case.counted(slice(1, 3)), case.counted(slice(3, None))])
     ),
+    "saved": lambda case: case.estimator().fit_sketch(RangeGridSketch.from_bytes(case.counted().to_bytes())),
+    "stream": fit_stream,
     "chunks": publish_chunks,
 }
 SCORES = [
@@ -226,11 +254,12 @@ def check(seed, ways, makers, spies):
 
 
 WAYS = WITHOUT_SKETCH | WITH_SKETCH
+QUICK = {name: way for name, way in WAYS.items() if name != "dask"}
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_noise_covers_a_record_for_random_arguments_and_ways_to_fit(seed, spies):
-    check(seed, WAYS, SCORES + NAMED, spies)
+    check(seed, QUICK, SCORES + NAMED, spies)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -314,3 +343,11 @@ def test_noise_covers_a_record_for_statistics_whose_sensitivity_depends_only_on_
 
 
 # --- Many draws -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_noise_covers_a_record_in_thousands_of_draws(spies):
+    for seed in range(1200):
+        check(20_000 + seed, WAYS, SCORES + NAMED, spies)
+    for seed in range(150):
+        check(30_000 + seed, WITHOUT_SKETCH, JOINT, spies)

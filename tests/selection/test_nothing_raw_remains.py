@@ -129,6 +129,20 @@ def test_equal_releases_leave_equal_estimators(make, way, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.combinations
+def test_equal_releases_leave_equal_estimators_for_every_statistic(statistic, kind, monkeypatch):
+    here, there = neighbours()
+    assert (raw_steps(*here, statistic) != raw_steps(*there, statistic)).any()
+    settings = {"statistic": statistic, "target_bounds": (0, 1)} | PUBLIC
+    settings |= {"target_shares": SHARES} if statistic == "mtv_r" else {}
+    if statistic != "mic_r":  # known shares and Kendall's tau have no p-values
+        monkeypatch.setattr(DPMICSelector, "p_values", lambda self: None)
+    fitted = [fit_with_released_values(kind(k=2, **settings), *table, monkeypatch) for table in (here, there)]
+    assert everything_visible(fitted[0]) == everything_visible(fitted[1])
+
+
+@pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}], ids=["numbers", "classes"])
 def test_what_is_learnt_about_the_target_leaves_only_what_was_released(kind, target, monkeypatch):
     monkeypatch.setattr(TableRecords, "scores", lambda *_: RELEASED)
