@@ -7,6 +7,7 @@ Python objects. A reference implementation in this file converts each value on i
 
 import datetime
 import functools
+import io
 import math
 import warnings
 from decimal import Decimal
@@ -34,7 +35,8 @@ from tests.table.arrow_columns import pa as pyarrow
 
 if not hasattr(polars, "Int128"):
     pytest.skip("this version of Polars lacks some types", allow_module_level=True)
-
+duckdb = pytest.importorskip("duckdb")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 N = 80
 CLASSES = [0, 1] * (N // 2)
@@ -186,6 +188,8 @@ POLARS_TYPES |= typed(
         **{"text": [polars.String, polars.Categorical, polars.Enum(POOLS["text"])], "numbered": [polars.UInt64]},
     },
 )
+WITHOUT_DURATIONS = {name: form for name, form in ARROW_TYPES.items() if form[0] != "duration"}  # read back as others
+
 # --- Tables of columns, by name -------------------------------------------------------------------------------------
 
 
@@ -198,6 +202,12 @@ def object_array(columns):
     for j, values in enumerate(columns.values()):
         array[:, j] = values
     return array
+
+
+def through_file(columns):
+    file = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), file)
+    return parquet.read_table(file)
 
 
 def one_column_array(columns):
@@ -223,6 +233,12 @@ CONTAINERS = {  # name -> (column types, function that makes a table, function t
     "Arrow": (ARROW_TYPES, pyarrow.table, lambda table: table.column(0)),
     "reader": (ARROW_TYPES, lambda columns: pyarrow.table(columns).to_reader(max_chunksize=7), lambda table: table),
     "stream": (ARROW_TYPES, lambda columns: Stream(pyarrow.table(columns)), lambda table: table),
+    "Parquet": (WITHOUT_DURATIONS, through_file, lambda table: table.column(0)),
+    "DuckDB": (
+        WITHOUT_DURATIONS,
+        lambda columns: duckdb.connect().from_arrow(pyarrow.table(columns)),
+        lambda table: table,
+    ),
 }
 WITHOUT_NAMES = ("list", "object array", "array")
 
@@ -355,7 +371,11 @@ def check_tables(way, container, seed, most, has_missing):
         if len(columns) < (2 if way.startswith(("matrix", "graph")) else 1):
             continue
         keys = dict(enumerate(kind_of.values())) if container in WITHOUT_NAMES else kind_of
-        target = {"y": pyarrow.array(CLASSES) if forms is ARROW_TYPES else CLASSES} if way == "stream" else {}
+        target = (
+            {"y": pyarrow.array(CLASSES) if forms in (ARROW_TYPES, WITHOUT_DURATIONS) else CLASSES}
+            if way == "stream"
+            else {}
+        )
         plain_values = {name: [plain(value) for value in values[kind]] for name, kind in kind_of.items()}
         oracle = pandas.DataFrame({name: pandas.Series(some, dtype=object) for name, some in plain_values.items()})
         found = outcome(lambda: call(make(columns | target), list(columns), facts(keys)))  # noqa: B023
@@ -384,6 +404,15 @@ def test_tables_in_all_containers_give_the_result_of_plain_values(way, has_missi
     for container in CONTAINERS:
         if takes_tables(way, container):
             check_tables(way, container, 0, 24, has_missing)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_every_container_holds_every_kind(container):
+    forms = CONTAINERS[container][0]
+    columns = columns_that_hold(container, forms, {kind: (pool * N)[:N] for kind, pool in POOLS.items()})
+    cannot = {"array": {"decimal", "zoned"}, "DuckDB": {"duration"}, "Parquet": {"duration"}}
+    assert POOLS.keys() - {forms[name][0] for name in columns} == cannot.get(container, set())
 
 
 # --- Single columns: targets, people, weights -----------------------------------------------------------------

@@ -12,10 +12,12 @@ from collections import UserList
 from decimal import Decimal
 from fractions import Fraction
 
+import narwhals as nw
 import numpy as np
 import pandas
 import polars
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
@@ -26,6 +28,7 @@ from skdpmic import (
     PrivateAdditiveRegressor,
     PrivateGridSearch,
     PrivateSelectKBest,
+    PublicEncoder,
     private_bounds,
     private_evaluation,
 )
@@ -33,6 +36,7 @@ from skdpmic.selection.selectors import ColumnSelectionMixin
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.records import read_columns
 from skdpmic.table.tables import open_table
+from tests.folding import each
 from tests.table.arrow_columns import pa as pyarrow
 from tests.table.test_any_container import (
     CONTAINERS,
@@ -110,6 +114,15 @@ def test_a_table_handed_on_reads_as_its_chosen_columns(container):
             np.testing.assert_equal(read(again, by_name), expected, err_msg=f"{chosen}, {output}, {places}")
 
 
+@each("kind", ["csr_array", "csc_matrix", "coo_array", "bsr_array", "dia_array", "dok_array", "lil_matrix"])
+def test_a_sparse_matrix_handed_on_reads_as_its_chosen_columns(kind):
+    dense = np.random.default_rng(0).integers(0, 3, (20, 4)) * (2**53 + 1)
+    public = {"bounds": {0: (0, 1e16)}, "categories": {1: [0, 2**53 + 1]}}
+    chosen = Kept([True, False, False, True]).fit(dense).transform(getattr(sparse, kind)(dense))
+    assert sparse.issparse(chosen)
+    np.testing.assert_equal(read(chosen, public), read(dense[:, [0, 3]], public))
+
+
 # --- One odd record ---------------------------------------------------------------------------------------------------
 
 N = 40
@@ -127,7 +140,15 @@ ODD = [
     *[pandas.Timestamp("2000-01-01", tz="Asia/Tokyo"), pandas.Timedelta(1), pandas.Period("2000-01")],
     *[2**53 + 1, 2**70, 10**400, -0.0, 1e308, math.inf, True, np.bool_(False), 1j],
     *[np.float16(0.1), np.float32(0.1), np.longdouble(0.1), np.uint8(1), np.uint64(2**63)],
-    *[Decimal("0.5"), Decimal("1e400"), Decimal("NaN"), Fraction(1, 3), pyarrow.scalar(0.5), Count.TWO],
+    *[
+        Decimal("0.5"),
+        Decimal("1e400"),
+        Decimal("NaN"),
+        Fraction(1, 3),
+        pyarrow.scalar(0.5),
+        pyarrow.scalar(None),
+        Count.TWO,
+    ],
     *["0.5", "nan", "None", "", "a", "\ud800", np.str_("b"), Colour.BLUE, b"a", np.bytes_(b"0.5"), bytearray(b"a")],
     *[[1.0], (1.0,), {}, {1}, np.array(0.5), np.array([1.0, 2.0]), np.array("a"), [[1], 2], object(), float, range(2)],
 ]
@@ -226,6 +247,43 @@ def test_one_odd_record_changes_no_other_at_the_end_of_a_pipeline(container, tmp
     assert n_fitted > 0
 
 
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_one_odd_record_changes_no_other_behind_the_encoder(container, output):
+    rng, make, public = np.random.default_rng(0), OBJECTS[container], public_of(NAMES, True)
+    rows = usual_rows(rng)
+    model = make_pipeline(Kept([True] * 4), PublicEncoder(**public)).set_output(transform=output)
+    expected = nw.from_native(model.fit(make(rows)).transform(make(rows))).to_numpy()[:-1]
+    for odd in ODD:
+        changed = [list(row) for row in rows]
+        changed[-1][rng.integers(len(NAMES))] = odd
+        found = outcome(lambda: nw.from_native(model.transform(make(changed))).to_numpy()[:-1])  # noqa: B023
+        if found is not None:
+            np.testing.assert_array_equal(found, expected, err_msg=repr(odd))
+
+
+def dictionary_of(last):
+    """Arrow tables of 60 numbers, of which 20 are null in a dictionary that ends with the last record's."""
+    values = [*np.linspace(0.3, 0.6, 39).tolist(), None, last]
+    codes = pyarrow.array([*range(39), *[39] * 20, 40], pyarrow.int32())
+    column = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(values))
+    return pyarrow.table({"x": column, "z": np.arange(60.0)})
+
+
+@each("output", OUTPUTS)
+def test_null_entries_of_a_dictionary_are_missing_in_an_evaluation(output):
+    tables, y = [dictionary_of(last) for last in (0.02, 0.98)], np.linspace(0, 1, 60)
+    exact = {"epsilon": 1e6, "target_bounds": (0, 1)}
+    selector = PrivateSelectKBest(1, bounds={"x": (0, 1), "z": (1e3, 1e4)}, **exact).set_output(transform=output)
+    model = make_pipeline(selector, PrivateAdditiveRegressor(bounds={"x": (0, 1)}, **exact)).fit(tables[0], y)
+    assert model[-1].noisy_counts_[0][-1] == pytest.approx(20, abs=0.5)
+    here, there = (model.predict(table) for table in tables)
+    np.testing.assert_array_equal(here[:-1], there[:-1])
+    assert len(set(here[39:59])) == 1
+    sums = [private_evaluation(model, table, y, epsilon=math.inf).noisy_counts["sums"] for table in tables]
+    assert (np.abs(sums[0] - sums[1]) <= 2**28).all()  # the square of the range, of one record
+
+
 class HidesValues:
     """An object whose conversion to an array hides values."""
 
@@ -263,6 +321,42 @@ def test_hidden_values_are_read_nowhere():
         for hiding in (masked, HidesValues(masked))[: 1 if read_table is reads[-4] else 2]:  # a public model may do so
             with pytest.raises(TypeError, match="must not be a masked array"):
                 read_table(hiding)
+
+
+def relation_of(X):
+    return pytest.importorskip("duckdb").from_arrow(arrow_of(X))
+
+
+def arrow_of(X):
+    return pyarrow.table({f"x{j}": column for j, column in enumerate(X.T)})
+
+
+EVALUATED = {
+    **{kind: getattr(sparse, f"{kind}_matrix") for kind in ("coo", "dia", "bsr", "csc")},
+    **{f"{kind}_array": getattr(sparse, f"{kind}_array") for kind in ("coo", "dok", "lil")},
+    "memory": memoryview,
+    "array of the standard": lambda X: pytest.importorskip("array_api_strict").asarray(X),
+    "list of arrays": list,
+    "record batch": lambda X: arrow_of(X).to_batches()[0],
+    "reader": lambda X: arrow_of(X).to_reader(),
+    "relation": relation_of,
+    "lazy": lambda X: polars.LazyFrame(X),
+    "narwhals": lambda X: nw.from_native(polars.DataFrame(X)),
+}
+
+
+@each("container", EVALUATED)
+def test_a_table_in_any_container_can_be_evaluated_one_record_at_a_time(container):
+    X, make = np.eye(8), EVALUATED[container]
+    options = {"epsilon": math.inf, "target_bounds": (0, 1), "model_is_public": True}
+    model = LinearRegression().fit(X, X[:, 0])
+    ours = PrivateAdditiveRegressor(epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 1)).fit(X, X[:, 0])
+    expected = private_evaluation(model, X, X[:, 0], **options).noisy_counts["sums"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a model fitted to an array is asked about a dataframe
+        found = private_evaluation(model, make(X), X[:, 0], **options).noisy_counts["sums"]
+        np.testing.assert_array_equal(ours.fit(make(X), X[:, 0]).predict(make(X)), ours.fit(X, X[:, 0]).predict(X))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_values_that_python_lacks_are_handed_on_beside_others():
