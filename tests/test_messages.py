@@ -1,25 +1,32 @@
 """Errors and warnings say what is wrong, in the user's words, and what to write."""
 
+import random
 import re
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import VotingClassifier
 
 from skdpmic import (
     BudgetError,
     BudgetLedger,
     Codebook,
+    DPMICScorer,
+    DPMICSelector,
     PrivateAdditiveClassifier,
     PrivateAdditiveRegressor,
     PrivateGridSearch,
     PrivateSelectKBest,
+    PublicEncoder,
     private_evaluation,
     private_summary,
 )
+from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
+from skdpmic.two_party import RandomizedResponse
 from tests.folding import each
 
 N = 40
@@ -165,3 +172,27 @@ def test_a_summary_advises_logarithms_only_where_they_spread_the_values():
     (smokes,), (income,) = ([text for text in found if f"of {name} lies in" in text] for name in frame)
     assert smokes.endswith(": narrow the range if possible, unless it holds few values, such as 0 and 1.")
     assert income.endswith(": use 'log', or narrow the range if possible.")
+
+
+# --- Scalars of numpy -------------------------------------------------------------------------------------------------
+
+OF_NUMPY = [
+    *[np.float64(-1.5), np.int64(-1), np.str_("zz"), np.bool_(True), np.float32("nan")],
+    *[[np.int64(0)], (np.float64(3), np.float64(1)), {np.str_("q"): (np.float64(0), np.float64(1))}],
+]
+ESTIMATORS = [DPMICScorer(), DPMICSelector(), PrivateAdditiveClassifier(), PrivateSelectKBest(1), PublicEncoder()]
+ESTIMATORS += [PrivateCorrelation(), PrivatePC(), RandomizedResponse(1)]
+
+
+def test_no_message_shows_the_type_of_a_numpy_scalar_in_any_parameter():
+    draw, messages = random.Random(0), []
+    for _ in range(150):
+        estimator, value = clone(draw.choice(ESTIMATORS)), draw.choice(OF_NUMPY)
+        name, given = draw.choice(list(estimator.get_params())), {"bounds": (0, 120), "classes": [0, 1], "epsilon": 1.0}
+        given = {key: given[key] for key in given if key in estimator.get_params()} | {name: value}
+        try:
+            estimator.set_params(**given).fit(X[["age", "paid"]], Y)
+        except (ValueError, TypeError) as error:
+            messages.append(f"{type(estimator).__name__}, {name}: {error}")
+    assert len(messages) > 70
+    assert [message for message in messages if re.search(r"np\.\w+[(_]", message)] == []

@@ -629,7 +629,9 @@ class Codebook:
 
     def __eq__(self, other):
         described = attrgetter("columns", "groups", "max_rows_per_group", "title")
-        return isinstance(other, Codebook) and described(self) == described(other)
+        if not isinstance(other, Codebook) or described(self) != described(other):
+            return False
+        return list(self._patterns) == list(other._patterns)
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts
 

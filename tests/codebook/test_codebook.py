@@ -284,3 +284,10 @@ def test_codebooks_are_equal_if_and_only_if_their_contents_are():
         "Patients",
     ):
         assert other != FULL
+
+
+def test_the_order_of_patterns_matters_and_that_of_names_does_not():
+    patterns = {"a*": (0, 1), "*b": (0, 2)}
+    assert Codebook(patterns) != Codebook(dict(reversed(patterns.items())))
+    names = {"a": (0, 1), "b": (0, 2)}
+    assert Codebook(names) == Codebook(dict(reversed(names.items())))

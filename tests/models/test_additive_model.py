@@ -262,3 +262,16 @@ CHECKED = [
 @parametrize_with_checks(CHECKED)
 def test_additive_models_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("n_classes", [2, 3, pytest.param(10, marks=pytest.mark.slow)])
+def test_scores_are_the_sum_of_the_effects_and_the_intercept(delta, n_classes):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (1000, 2)), rng.integers(0, n_classes, 1000)
+    public = {"categories": {0: [0, 1, 2], 1: [0, 1, 2]}, "classes": list(range(n_classes))}
+    model = PrivateAdditiveClassifier(5.0, delta, **public).fit(X, y)
+    rows = 1 if n_classes == 2 else n_classes
+    assert model.coef_.shape == model.coef_noise_scale_.shape == (rows, 10)
+    expected = model.intercept_ + model.coef_[:, [2]].ravel() + model.coef_[:, [5 + 1]].ravel()
+    np.testing.assert_allclose(np.atleast_1d(model.decision_function([[2, 1]])[0]), expected)

@@ -244,3 +244,12 @@ def test_a_result_is_shown_as_text_a_frame_and_html():
         numbers.roc_curve()
     with pytest.raises(ValueError, match="label must be one of"):
         evaluate().calibration("ill")
+
+
+@each("epsilon", [1e-100, 1e-25, 1e-6, 30.0, 1e16, 1e155, 1e300])
+def test_any_budget_gives_figures_in_their_range(epsilon):
+    with np.errstate(all="raise"):
+        for kind in ({"y": Y[:20]}, {"model": REGRESSOR, "y": X[:20, 0], "target_bounds": (0, 1)}):
+            for name, figure in evaluate(epsilon=epsilon, rows=X[:20], **kind).figures.items():
+                assert math.isnan(figure.value) or figure.lower <= figure.value <= figure.upper or name == "r2"
+                assert figure.upper <= 1

@@ -52,6 +52,8 @@ TOO_LARGE = [
     ({"B": 1000, "c": 33}, r"c must be at most 32\.2581 with B=1000"),
     ({"mechanism": "gaussian", "delta": 1e-6, "c": 1e12}, "c must be at most"),
     ({"mechanism": "geometric", "c": 1e5}, r"c must be at most [0-9.]+ with .*a noisy table has at most 100 parts per"),
+    *[({name: 1e300}, f"{name} must be at most") for name in ("B", "c")],
+    ({"mechanism": "geometric", "c": 1e308}, "c must be at most"),
     ({"mechanism": "geometric", "B": 1e12}, "B must be at most"),
 ]
 
@@ -87,6 +89,13 @@ def test_too_large_grids_are_refused_by_everything_that_reads_their_sizes(change
         calls.append(lambda: SelectNames(k=1, **UNIT, ledger=ledger, **change).fit(*table()))
     if name == "B":  # the number of master parts of a mass partition is capped at the number of records
         calls.append(lambda: private_score(*pair(), **given, **PAIRS["mass"], **change))
+    array = pytest.importorskip("dask.array")
+    lazy = [array.from_array(part, chunks=(20, *part.shape[1:])) for part in table()]
+    calls.append(lambda: DPMICScorer(**UNIT, ledger=ledger, **change).fit(*lazy))
+    kind = {key: value for key, value in change.items() if key == "mechanism"}
+    sketch = DPMICScorer(**UNIT, **kind).empty_sketch(N, n_features=3).update(*table())
+    with refused(ValueError, f"{name} must be that of the sketch", ledger):
+        DPMICScorer(**UNIT, ledger=ledger, **change).fit_sketch(sketch)
     for call in calls:
         with refused(ValueError, f"{name} must be at most", ledger):
             call()
@@ -120,11 +129,18 @@ def out_of_memory(*arguments, **parameters):
 def test_noise_and_grids_are_made_before_the_charge(name, change, ledger, monkeypatch):
     scorer = DPMICScorer(**UNIT, ledger=ledger, **change)
     chunked = DPMICScorer(**UNIT, ledger=ledger, **change).partial_fit(*table(), n_expected=N)
+    sketch = DPMICScorer(**UNIT, **change).empty_sketch(N, n_features=3).update(*table())
     monkeypatch.setattr(f"skdpmic.{name}", out_of_memory)
-    for release in (lambda: scorer.fit(*table()), chunked.publish):
+    for release in (lambda: scorer.fit(*table()), lambda: scorer.fit_sketch(sketch), chunked.publish):
         with refused(MemoryError, "too large", ledger):
             release()
     assert "_sketch" in vars(chunked)
+
+
+def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
+    monkeypatch.setattr("skdpmic.privacy.top_k.OneShotTopK.for_budget", out_of_memory)
+    with refused(MemoryError, "too large", ledger):
+        SelectNames(k=1, ledger=ledger, **UNIT).fit(*table())
 
 
 @pytest.mark.parametrize(

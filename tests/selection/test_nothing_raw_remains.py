@@ -134,8 +134,8 @@ def test_equal_releases_leave_equal_estimators(make, way, monkeypatch):
 def test_equal_releases_leave_equal_estimators_for_every_statistic(statistic, kind, monkeypatch):
     here, there = neighbours()
     assert (raw_steps(*here, statistic) != raw_steps(*there, statistic)).any()
-    settings = {"statistic": statistic, "target_bounds": (0, 1)} | PUBLIC
-    settings |= {"target_shares": SHARES} if statistic == "mtv_r" else {}
+    shares = {"target_shares": SHARES} if statistic == "mtv_r" else {}
+    settings = {"statistic": statistic, "target_bounds": (0, 1)} | PUBLIC | shares
     if statistic != "mic_r":  # known shares and Kendall's tau have no p-values
         monkeypatch.setattr(DPMICSelector, "p_values", lambda self: None)
     fitted = [fit_with_released_values(kind(k=2, **settings), *table, monkeypatch) for table in (here, there)]

@@ -234,11 +234,7 @@ CONTAINERS = {  # name -> (column types, function that makes a table, function t
     "reader": (ARROW_TYPES, lambda columns: pyarrow.table(columns).to_reader(max_chunksize=7), lambda table: table),
     "stream": (ARROW_TYPES, lambda columns: Stream(pyarrow.table(columns)), lambda table: table),
     "Parquet": (WITHOUT_DURATIONS, through_file, lambda table: table.column(0)),
-    "DuckDB": (
-        WITHOUT_DURATIONS,
-        lambda columns: duckdb.connect().from_arrow(pyarrow.table(columns)),
-        lambda table: table,
-    ),
+    "DuckDB": (WITHOUT_DURATIONS, lambda columns: duckdb.from_arrow(pyarrow.table(columns)), lambda table: table),
 }
 WITHOUT_NAMES = ("list", "object array", "array")
 

@@ -17,7 +17,10 @@ from skdpmic import (
     DPMICSelector,
     PrivateGridSearch,
     PrivateSelectKBest,
+    PublicEncoder,
+    dp_mic_regression,
     private_bounds,
+    private_summary,
 )
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
@@ -67,8 +70,26 @@ def on_columns(columns):
     return ColumnTransformer([("some", DPMICSelector(1, **PUBLIC), columns)])
 
 
+def by_sketch(X, ledger):
+    estimator, are_text = DPMICScorer(ledger=ledger, **NOISELESS), all(isinstance(name, str) for name in X.columns)
+    empty = estimator.empty_sketch(N, **{"feature_names": list(X.columns)} if are_text else {"n_features": 3})
+    return estimator.fit_sketch(empty.update(X, Y))
+
+
+def described(X):
+    return Codebook(dict.fromkeys(map(str, X.columns), (0, 1)))
+
+
 FITTED = DPMICSelector(2, **NOISELESS).fit(frame([0, 1, 2]), Y)
 WAYS = {
+    "scorer": lambda X, ledger: DPMICScorer(ledger=ledger, **NOISELESS).fit(X, Y),
+    "jointly": lambda X, ledger: PrivateSelectKBest(2, criterion="joint", ledger=ledger, **NOISELESS).fit(X, Y),
+    "sketch": by_sketch,
+    "function": lambda X, ledger: dp_mic_regression(X, Y, epsilon=1, ledger=ledger, **PUBLIC),
+    "summary": lambda X, ledger: private_summary(X, described(X), epsilon=1, ledger=ledger),
+    "encoder": lambda X, ledger: PublicEncoder(bounds=(0, 1)).fit(X),
+    "records": lambda X, ledger: described(X).records(X),
+    "template": lambda X, ledger: Codebook.template(X),
     "ranks": lambda X, ledger: DPMICScorer(statistic="kendall", epsilon=LARGE, ledger=ledger).fit(X, Y),
     "selector": lambda X, ledger: DPMICSelector(1, ledger=ledger, **NOISELESS).fit(X, Y),
     "in turn": lambda X, ledger: DPMICScorer(ledger=ledger, **NOISELESS).partial_fit(X, Y, n_expected=N).publish(),

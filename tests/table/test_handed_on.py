@@ -262,28 +262,6 @@ def test_one_odd_record_changes_no_other_behind_the_encoder(container, output):
             np.testing.assert_array_equal(found, expected, err_msg=repr(odd))
 
 
-def dictionary_of(last):
-    """Arrow tables of 60 numbers, of which 20 are null in a dictionary that ends with the last record's."""
-    values = [*np.linspace(0.3, 0.6, 39).tolist(), None, last]
-    codes = pyarrow.array([*range(39), *[39] * 20, 40], pyarrow.int32())
-    column = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(values))
-    return pyarrow.table({"x": column, "z": np.arange(60.0)})
-
-
-@each("output", OUTPUTS)
-def test_null_entries_of_a_dictionary_are_missing_in_an_evaluation(output):
-    tables, y = [dictionary_of(last) for last in (0.02, 0.98)], np.linspace(0, 1, 60)
-    exact = {"epsilon": 1e6, "target_bounds": (0, 1)}
-    selector = PrivateSelectKBest(1, bounds={"x": (0, 1), "z": (1e3, 1e4)}, **exact).set_output(transform=output)
-    model = make_pipeline(selector, PrivateAdditiveRegressor(bounds={"x": (0, 1)}, **exact)).fit(tables[0], y)
-    assert model[-1].noisy_counts_[0][-1] == pytest.approx(20, abs=0.5)
-    here, there = (model.predict(table) for table in tables)
-    np.testing.assert_array_equal(here[:-1], there[:-1])
-    assert len(set(here[39:59])) == 1
-    sums = [private_evaluation(model, table, y, epsilon=math.inf).noisy_counts["sums"] for table in tables]
-    assert (np.abs(sums[0] - sums[1]) <= 2**28).all()  # the square of the range, of one record
-
-
 class HidesValues:
     """An object whose conversion to an array hides values."""
 
@@ -323,10 +301,6 @@ def test_hidden_values_are_read_nowhere():
                 read_table(hiding)
 
 
-def relation_of(X):
-    return pytest.importorskip("duckdb").from_arrow(arrow_of(X))
-
-
 def arrow_of(X):
     return pyarrow.table({f"x{j}": column for j, column in enumerate(X.T)})
 
@@ -339,7 +313,7 @@ EVALUATED = {
     "list of arrays": list,
     "record batch": lambda X: arrow_of(X).to_batches()[0],
     "reader": lambda X: arrow_of(X).to_reader(),
-    "relation": relation_of,
+    "relation": lambda X: pytest.importorskip("duckdb").from_arrow(arrow_of(X)),
     "lazy": lambda X: polars.LazyFrame(X),
     "narwhals": lambda X: nw.from_native(polars.DataFrame(X)),
 }
