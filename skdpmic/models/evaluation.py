@@ -238,7 +238,6 @@ def private_evaluation(
     entropy_source(random_state)  # raises if it is invalid
     check_model(model, model_is_public)
     check_unit(model, groups)
-    _check_n_bins(n_bins)
     of_kind = _ClassRelease if is_classifier(model) else _NumberRelease
     X = with_rows(X)
     n_samples = n_rows_of(X)
@@ -261,11 +260,6 @@ def private_evaluation(
     return run(entry, draw, ledger=ledger, random_state=random_state)
 
 
-def _check_n_bins(n_bins):
-    if n_bins is not None and not (is_whole(n_bins) and 2 <= n_bins <= 1000 and n_bins % 2 == 0):
-        raise ValueError(f"n_bins must be None or an even int from 2 to 1000, got {quoted(n_bins)}.")
-
-
 class _ClassRelease(NamedTuple):
     """The release for a classifier; records are given by their cells, one row per table, and whether they are right."""
 
@@ -282,6 +276,8 @@ class _ClassRelease(NamedTuple):
         """The release that spends epsilon."""
         if target_bounds is not None:
             raise ValueError("target_bounds must be None for a classifier.")
+        if n_bins is not None and not (is_whole(n_bins) and 2 <= n_bins <= 1000 and n_bins % 2 == 0):
+            raise ValueError(f"n_bins must be None or an even int from 2 to 1000, got {quoted(n_bins)}.")
         given, classes = np.asarray(model.classes_).tolist(), check_classes(model.classes_)
         n_tables = len(ClassCells(len(classes), 2).scored)
         cells = ClassCells(len(classes), n_bins or usual_n_bins(n_groups, epsilon, n_tables))

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import linalg, special
 
 from skdpmic.models import parts
-from skdpmic.privacy.composition import Cost, Pure, budget_of
+from skdpmic.privacy.composition import Concentrated, Cost, Pure, budget_of
 from skdpmic.privacy.noise import discrete_gaussian, discrete_laplace, exponential_choice, laplace_deviation, with_noise
 from skdpmic.release.path import UnscoredRelease, counts_of_sets, with_gaussian_noise
 
@@ -285,7 +285,8 @@ class ScorecardRelease(UnscoredRelease):
         if n_classes is None:
             values, n_steps = parts.in_steps(records.target)
             counts = noise.on_counts(parts.sums_in_parts(columns, sizes, np.ones_like(values)), random_bytes)[:, 0]
-            sums = noise.on_sums(parts.sums_in_parts(columns, sizes, values), n_steps, random_bytes) / n_steps
+            half = Fraction(n_steps, 2)  # so that the noise on sums has half the standard deviation of that on counts
+            sums = noise.on_counts(parts.sums_in_parts(columns, sizes, values), random_bytes, half) / n_steps
             total = noise.on_total(int(values.sum()), n_steps, random_bytes) / n_steps
             effects = effects_on_numbers(counts, sums, total[0], offsets, noise, records.public.shape.n_samples)
             truth, n_telling = values / n_steps, _CAUTION * effective_n_columns(effects, counts, offsets)
@@ -297,7 +298,8 @@ class ScorecardRelease(UnscoredRelease):
         scores = sum(effects.of_parts[first + codes] for first, codes in zip(offsets[:-1], columns, strict=True))
         factors = candidate_factors(n_telling)
         losses = [losses_in_steps(truth, effects.intercept + t * scores, n_classes is not None) for t in factors]
-        factor = factors[noise.choose(np.array(losses), minus_log_prior(factors), random_bytes)]
+        unlikely = np.abs(np.log2(factors / factors[0]) - 4)  # minus the logarithm of the prior, up to a constant
+        factor = factors[noise.choose(np.array(losses), unlikely, random_bytes)]
         published = {
             "kind_": self.kind,
             "noisy_counts_": np.split(counts, offsets[1:-1]),
@@ -312,11 +314,6 @@ def candidate_factors(n_columns):
     """Factors to choose from: one over the root of a number of columns, times powers of two, up to 1."""
     usual = 1 / np.sqrt(n_columns)
     return np.array([usual * 2.0**k for k in range(-4, 4) if usual * 2.0**k < 0.75] + [1.0])
-
-
-def minus_log_prior(factors):
-    """Minus the logarithm of the prior probability of each factor, up to a constant."""
-    return np.abs(np.log2(factors / factors[0]) - 4)
 
 
 def effects_on_numbers(counts, sums, total, offsets, noise, n_samples):
@@ -422,6 +419,19 @@ def share_of_tables(of_numbers, is_bent=False):
     return 1 - FACTOR_SHARE - parts.share_besides(of_numbers, is_bent) - (TOTAL_SHARE if of_numbers else 0)
 
 
+_NAMES = {Pure: "geometric", Concentrated: "gaussian"}  # of the noise, by the budget
+
+
+def _scale_for(budget, change, rows_per_group):
+    """Scale of Laplace noise, or variance of Gaussian noise, on counts that a record changes by this much; 0 for none.
+
+    The change is the L1 sensitivity to one record, and the square of the L2 sensitivity.
+    """
+    if isinstance(budget, Pure):
+        return change * rows_per_group / budget.epsilon
+    return change * rows_per_group**2 / (2 * budget.rho)
+
+
 @dataclass(frozen=True)
 class ScorecardNoise:
     """Discrete Laplace noise ("geometric"), or discrete Gaussian noise, on all counts and sums.
@@ -447,26 +457,16 @@ class ScorecardNoise:
         """The noise at which everything but the window and the mean costs the rest of (epsilon, delta)."""
         whole, of_numbers = budget_of(epsilon, delta), n_classes is None
         tables, factor, total = map(whole.part, (share_of_tables(of_numbers, is_bent), FACTOR_SHARE, TOTAL_SHARE))
-        name = "geometric" if isinstance(whole, Pure) else "gaussian"
-        if epsilon == math.inf:
-            return cls(name, Fraction(0), 0)
         choice_scale = math.ceil(2 * STEPS * rows_per_group / factor.epsilon)
         change = n_columns * (4 if of_numbers else 2)  # of counts, and of sums with their weight
-        if name == "geometric":
-            scales = change * rows_per_group / tables.epsilon, rows_per_group / total.epsilon
-        else:
-            scales = change * rows_per_group**2 / (2 * tables.rho), rows_per_group**2 / (2 * total.rho)
-        return cls(name, scales[0], choice_scale, scales[1] if of_numbers else Fraction(0))
+        total_scale = _scale_for(total, 1, rows_per_group) if of_numbers else Fraction(0)
+        return cls(_NAMES[type(whole)], _scale_for(tables, change, rows_per_group), choice_scale, total_scale)
 
     @classmethod
     def of_mean(cls, epsilon, delta, rows_per_group=1):
         """The noise on the sums of a target in octaves and of its predictions, at which these cost their share."""
         part = budget_of(epsilon, delta).part(parts.MEAN_SHARE)
-        if epsilon == math.inf:
-            return cls("gaussian", Fraction(0), 0)
-        if isinstance(part, Pure):
-            return cls("geometric", _OF_MEAN * rows_per_group / part.epsilon, 0)
-        return cls("gaussian", _OF_MEAN * rows_per_group**2 / (2 * part.rho), 0)
+        return cls(_NAMES[type(part)], _scale_for(part, _OF_MEAN, rows_per_group), 0)
 
     @property
     def noise_scale(self):
@@ -500,10 +500,6 @@ class ScorecardNoise:
     def on_counts(self, counts, random_bytes, n_steps=1):
         """Counts with noise; or sums of numbers in [0, 1], in this many steps, with the same noise."""
         return self._added(counts, self.count_scale, n_steps, random_bytes)
-
-    def on_sums(self, sums, n_steps, random_bytes):
-        """Sums of a numeric target, in steps of its range, with noise; of half the standard deviation of counts."""
-        return self._added(sums, self.count_scale, Fraction(n_steps, 2), random_bytes)
 
     def on_total(self, total, n_steps, random_bytes):
         """The total of a numeric target, in steps of its range, with noise: an array of one number."""

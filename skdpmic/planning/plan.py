@@ -46,10 +46,6 @@ class Request(NamedTuple):
         """The number to find: "epsilon", "n_samples" or "error"."""
         return next(name for name in SOUGHT if getattr(self, name) is None)
 
-    def row_fields(self):
-        """The fields that a row copies from the request."""
-        return {"k": self.k, "error": self.error, "factor": self.weight_factor, "signal": self.signal}
-
     def shape(self, n_samples):
         """The shape of a table with this many people."""
         rows_per_group = self.max_rows_per_group or 1
@@ -232,8 +228,7 @@ def planned_releases(statistic, request, release=None):
 def plan_of_fit(release, measure, statistic, request, domains, n_kept, has_usual_grids):
     """The release of a fit to features of these domains, followed by those of :func:`plan_release`."""
     shape = request.shape(request.n_samples)._replace(domains=domains)
-    of_fit = request._replace(error=None).row_fields()
-    own = planned(release, measure, shape, statistic, n_kept=n_kept, has_usual_grids=has_usual_grids, **of_fit)
+    own = planned(release, measure, shape, statistic, request, n_kept, has_usual_grids)
     others = [row for row in plan_release(**request._asdict()) if row[:3] != own[:3]]
     return ReleasePlan((own, *others), request.sought)
 
@@ -251,7 +246,7 @@ def _row_of(release_for, statistic, request):
         return release.mechanism(*of_table).half_width(CONFIDENCE) <= request.error * request.weight_factor
 
     found = answers(request, meets)
-    return None if found is None else planned(*at(*found), statistic.name, **request.row_fields())
+    return None if found is None else planned(*at(*found), statistic.name, request)
 
 
 def _releases(statistic, request, release):
@@ -269,8 +264,8 @@ def _releases(statistic, request, release):
             yield partial(BestFeatures, delta=each, k=k, n_candidates=d, **target)
 
 
-def planned(release, measure, shape, statistic, *, k, factor, signal, error=None, n_kept=0, has_usual_grids=True):
-    """The row of a release; its error is the given one, or else that of the mechanism.
+def planned(release, measure, shape, statistic, request, n_kept=0, has_usual_grids=True):
+    """The row of a release; its error is that of the request, or else that of the mechanism.
 
     Parameters
     ----------
@@ -278,10 +273,7 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
     measure : its measure
     shape : Shape
     statistic : str
-    k, signal, error
-        As in :func:`plan_release`.
-    factor : float
-        Factor of the scores due to weights.
+    request : Request
     n_kept : int, default=0
         Number of features kept in any case.
     has_usual_grids : bool, default=True
@@ -292,9 +284,10 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
     PlannedRelease
     """
     mechanism, found = release.mechanism(measure, shape), math.nan
+    k, factor = request.k, request.weight_factor
     if k is not None and has_usual_grids and (law := getattr(mechanism, "law", None)) is not None:
         scores = JOINT if isinstance(release, JointFeatures) else statistic
-        found = share_found(scores, signal, shape.n_features - n_kept, k, law, factor)
+        found = share_found(scores, request.signal, shape.n_features - n_kept, k, law, factor)
     return row_of(
         release,
         mechanism,
@@ -303,7 +296,7 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
         n_samples=shape.n_groups,
         n_features=shape.n_features,
         k=k,
-        error=rounded_up(mechanism.half_width(CONFIDENCE) / factor) if error is None else error,
+        error=rounded_up(mechanism.half_width(CONFIDENCE) / factor) if request.error is None else request.error,
         noise_scale=mechanism.noise_scale,
         found=found,
         epsilon_of_target=float(release.epsilon_of_target),

@@ -118,10 +118,13 @@ class ScoringPlan(FitPlan):
         """The measure for this many people; without `max_rows_per_group`, each row of X is one person."""
         return self.measure_of(self.release(n_features, n_people, n_classes), n_people, n_classes)
 
-    def measure_of(self, release, n_people, n_classes):
-        """The measure of a release for this many people."""
+    def measure_of(self, release, n_people, n_classes, counted=None):
+        """The measure of a release for this many people; or of counts, which have one of their own."""
         B, c, _ = self.asked
-        measure = release.measure(self.statistic, B, c, n_people, n_classes)
+        if counted is None:
+            measure = release.measure(self.statistic, B, c, n_people, n_classes)
+        else:
+            measure = counted.spending_on_target() if release.spends_on_target else counted
         if self.shares is not None:
             measure = measure.with_target_shares(self.shares)
         if self.max_weight is not None:
@@ -129,20 +132,12 @@ class ScoringPlan(FitPlan):
         max_rows = self.facts.max_rows_per_group
         return measure if max_rows is None else measure.of_groups(max_rows)
 
-    def measure_of_counts(self, release, counted):
-        """The measure of a release from counts, which have one of their own."""
-        measure = counted.spending_on_target() if release.spends_on_target else counted
-        return measure if self.shares is None else measure.with_target_shares(self.shares)
-
     def ready(self, public):
         """The release of a table with these public facts; warns, and refuses what cannot be released."""
         shape, n_classes = public.shape, public.n_classes
         self._check_knows_largest(n_classes)
         release = self.release(shape.n_features, shape.n_groups if public.has_rows else None, n_classes)
-        if public.measure is None:
-            measure = self.measure_of(release, shape.n_groups, n_classes)
-        else:
-            measure = self.measure_of_counts(release, public.measure)
+        measure = self.measure_of(release, shape.n_groups, n_classes, public.measure)
         self.warn_about_table(public)
         self._check_k(shape.n_features)
         measure.prepare(shape)

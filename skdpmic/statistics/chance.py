@@ -173,7 +173,7 @@ def _added(domain, measure, shares, given, n, level):
         half = 2 * column < (given.n_labels if isinstance(given, Nominal) else 1)
         is_upper = half == (2 * random.random_sample(n_drawn) < 1 + level)
         places = (is_upper + random.random_sample(n_drawn)) / 2
-        target = _target(measure.n_classes, places if shares is None else _classes(shares, places))
+        target = _target(measure.n_classes, shares, places)
         scorer = measure.with_shares_of(target).scorer_beside(target, column, given)
         added.append(scorer.score(_feature(domain, n_drawn, random), domain) - scorer.score(column, given))
     return max(float(np.mean(added)), 0.0) * (n_drawn / n) ** measure.chance_rate
@@ -182,17 +182,14 @@ def _added(domain, measure, shares, given, n, level):
 def _drawn_target(n_classes, shares, n, random):
     if n_classes and shares is None:
         return ClassTarget(random.randint(n_classes, size=n), n_classes)
-    places = random.random_sample(n)
-    return _target(n_classes, places if shares is None else _classes(shares, places))
+    return _target(n_classes, shares, random.random_sample(n))
 
 
-def _classes(shares, places):
-    """The class of each place in [0, 1), which is divided into classes by their shares."""
-    return np.searchsorted(np.cumsum(shares)[:-1], places, side="right")
-
-
-def _target(n_classes, values):
-    return ClassTarget(values, n_classes) if n_classes else NumericTarget(values, _UNIT)
+def _target(n_classes, shares, places):
+    """A target of numbers at these places in [0, 1), or of classes, into which it is divided by their shares."""
+    if n_classes is None:
+        return NumericTarget(places, _UNIT)
+    return ClassTarget(np.searchsorted(np.cumsum(shares)[:-1], places, side="right"), n_classes)
 
 
 def _feature(domain, n, random):

@@ -66,7 +66,7 @@ def test_the_stated_deviations_are_those_of_the_noise(epsilon, delta):
     draw, zeros = entropy_source(0), np.zeros(20_000, dtype=np.int64)
     drawn = [
         (noise.noise_scale, noise.on_counts(zeros, draw)),
-        (noise.sum_scale, noise.on_sums(zeros, GRID, draw) / GRID),
+        (noise.sum_scale, noise.on_counts(zeros, draw, Fraction(GRID, 2)) / GRID),
         (noise.step_scale, noise.on_counts(zeros, draw, GRID) / GRID),
         (noise.total_deviation, np.concatenate([noise.on_total(0, GRID, draw) for _ in range(2000)]) / GRID),
     ]

@@ -18,7 +18,7 @@ from skdpmic.privacy.mechanisms import CubeLaw
 from skdpmic.statistics.mic import noisy_tables as geometric
 from skdpmic.statistics.mic import statistic as defaults
 from skdpmic.statistics.mic.characteristic import mass_plan
-from skdpmic.statistics.mic.mic_r import closed_plan, continuous_plan, discrete_plan
+from skdpmic.statistics.mic.mic_r import class_grids, closed_plan, continuous_plan
 from skdpmic.statistics.mic.optimize_axis import rounding_error
 from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from tests.select_names import SelectNames
@@ -46,7 +46,7 @@ CONTINUOUS = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}
 CLASSES = {"bounds": (0, 1), "classes": [0, 1, 2], "B": 12, "c": 1}
 KINDS = {
     "continuous": (CONTINUOUS, mic_r_sensitivity, continuous_plan(4, 1, "reduced") + np.array([1, 0, 0])),
-    "classes": (CLASSES, mic_r_sensitivity, discrete_plan(12, 1, 3)),
+    "classes": (CLASSES, mic_r_sensitivity, class_grids(3, 12, 1).plan),
 }
 
 

@@ -14,8 +14,8 @@ from skdpmic.statistics.mic.mic_r import (
     ClassTargetScorer,
     InTwoGroups,
     NumericTargetScorer,
-    RangeGrids,
     class_grids,
+    continuous_grids,
     degrees_in_two,
     nominal_grids,
 )
@@ -168,7 +168,7 @@ def test_the_families_of_the_package_are_closed(B):
         assert_closed(nominal_grids(n, B, 2))
         assert_closed(class_grids(n + 1, B, 2))
     for correction in (None, MM):  # no grid has fewer fixed parts than merged ones, not counting missing values
-        for groups in RangeGrids(B, 2, correction=correction).groups[:3]:
+        for groups in continuous_grids(B, 2, correction=correction)[2][:3]:
             assert (groups.grids.rows[:, K_MAX] <= groups.grids.rows[:, DEGREES] + 1).all()
             assert (groups.grids.rows[:, DEGREES] + 1 <= groups.grids.rows[:, N_FIXED]).all()
 

@@ -9,8 +9,9 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from skdpmic._utils.typing import Correction, Master, Range, TableLike
 from skdpmic.statistics.grids import check_c, grid_size
+from skdpmic.statistics.mic.cell_counts import RangePlacer
 from skdpmic.statistics.mic.characteristic import both_ways, check_statistic, largest_of_ways, mass_plan, ranked_column
-from skdpmic.statistics.mic.mic_r import RangeGrids, mic_r_of_columns
+from skdpmic.statistics.mic.mic_r import continuous_grids, mic_r_of_block
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.table.domains import both_of, intervals_of
 from skdpmic.table.frames import as_frame, is_frame
@@ -54,12 +55,12 @@ def _prepared(tables, bounds, statistic, n, B, c, master, correction):
         ranked = [list(map(ranked_column, columns)) for columns in tables]
         return ranked, lambda x, y: largest_of_ways(both_ways(x, y), plan, table)
     check_c(c, n, B, master=master)
-    grids = RangeGrids(B, c, master, correction)
+    grids = RangePlacer(*continuous_grids(B, c, master, correction))
     placed = [
         list(map(grids.place, columns, intervals_of(of_table, len(columns), name)))
         for columns, (name, of_table) in zip(tables, bounds.items(), strict=True)
     ]
-    return placed, lambda x, y: mic_r_of_columns([(x, y), (y, x)], grids.groups, table, correction)
+    return placed, lambda x, y: mic_r_of_block([(x, y), (y, x)], grids.groups, 1, table, correction)[0]
 
 
 def _parallel_scores(score, pairs, n_jobs):

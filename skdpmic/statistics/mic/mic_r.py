@@ -104,21 +104,6 @@ def needed_grids(plan):
 # --- Columns located in cells ---------------------------------------------------------------------------------
 
 
-class RangeGrids(cell_counts.RangePlacer):
-    """The grids of numeric columns, which may have different ranges.
-
-    Parameters
-    ----------
-    B : float, at least 4
-    c : float, above 0
-    master : {"reduced", "full"}
-    correction : None or "miller-madow", default=None
-    """
-
-    def __init__(self, B, c, master="reduced", correction=None):
-        super().__init__(*continuous_grids(B, c, master, correction))
-
-
 @lru_cache(maxsize=64)
 def continuous_grids(B, c, master="reduced", correction=None):
     """The grids of a score, as of :func:`all_grids`; cached, because they are public."""
@@ -142,13 +127,11 @@ def all_grids(plan):
 # --- The largest entry of the characteristic matrix -----------------------------------------------------------
 
 
-def mic_r_of_columns(ways, groups, table, correction=None):
-    """The largest (I - o) / log2 min(k, l) over the grids, for pairs of a column to be merged and a fixed one."""
-    return float(mic_r_of_block(ways, groups, 1, table, correction)[0])
-
-
 def mic_r_of_block(ways, groups, n_pairs, table, correction=None):
-    """MICr of several columns without missing values with one target: ndarray of shape (n_pairs,)."""
+    """The largest (I - o) / log2 min(k, l) over the grids, for each way of a column to be merged and a fixed one.
+
+    Of several columns, none of which misses values, with one target: ndarray of shape (n_pairs,).
+    """
     n = ways[0][0].cells.shape[-1]
     entries = largest_entries(_counted(ways, groups), n_pairs, groups.most, table, n, chance_of(correction))
     return np.minimum(entries, 1.0)
@@ -192,7 +175,7 @@ class _Target:
         return [next(scores) if ready else self.score(X[j], domain) for j, ready in enumerate(is_complete.tolist())]
 
     def _score_of(self, ways, groups):
-        return mic_r_of_columns(ways, groups, self._table, self._correction)
+        return float(mic_r_of_block(ways, groups, 1, self._table, self._correction)[0])
 
 
 class NumericTargetScorer(_Target):
@@ -211,7 +194,7 @@ class NumericTargetScorer(_Target):
 
     def __init__(self, y, bounds, B, c, master="reduced", correction=None):
         super().__init__(len(y), correction)
-        self._grids = RangeGrids(B, c, master, correction)
+        self._grids = cell_counts.RangePlacer(*continuous_grids(B, c, master, correction))
         self._y = self._grids.place(y, bounds)
         self._against_labels = AgainstLabels(y, bounds, B, c, chance_of(correction))
 
@@ -284,11 +267,12 @@ def largest_rounding_error(n, domains, n_classes, B, c, correction=None, is_comp
 def _plan_of(kind, n_classes, B, c, correction, is_complete):
     """The grids for a nominal feature, or for numbers, with the part for missing values if these are possible."""
     if kind is not None and n_classes is None:
-        return np.concatenate([nominal_plan(B, c, kind.n_labels), labels_in_two(kind.n_labels, n_columns_of(B)).plan])
+        in_two = labels_in_two(kind.n_labels, n_columns_of(B))
+        return np.concatenate([nominal_grids(kind.n_labels, B, c).plan, in_two.plan])
     if kind is not None:
         return LabelTables(kind.n_labels, n_classes).plan
     if n_classes is not None:
-        return discrete_plan(B, c, n_classes)
+        return class_grids(n_classes, B, c).plan
     plan = continuous_grids(B, c, "reduced", correction)[0]  # cached for this call
     return plan + np.array([0 if is_complete else 1, 0, 0])
 
@@ -392,11 +376,6 @@ def labels_in_two(n_labels, n_columns, chance=0.0):
         As in :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
     """
     return InTwoGroups(Nominal(n_labels).n_parts, n_columns, chance * degrees_in_two(n_labels, n_columns))
-
-
-def classes_in_two(n_labels, n_classes, chance=0.0):
-    """The classes of a target in two groups, against the codes of a nominal feature; parameters as above."""
-    return InTwoGroups(n_classes, Nominal(n_labels).n_parts, chance * degrees_in_two(n_classes, n_labels))
 
 
 def degrees_in_two(n_rows, n_columns):
@@ -516,7 +495,8 @@ class LabelTables:
     """
 
     def __init__(self, n_labels, n_classes, chance=0.0):
-        of_labels, of_classes = (in_two(n_labels, n_classes, chance) for in_two in (labels_in_two, classes_in_two))
+        of_labels = labels_in_two(n_labels, n_classes, chance)
+        of_classes = InTwoGroups(n_classes, of_labels.shape[0], chance * degrees_in_two(n_classes, n_labels))
         self.in_two = [of_labels] if of_labels.has_all else [of_labels, of_classes]
         self.shape, self.count = of_labels.shape, of_labels.count
         self._chance = chance
@@ -554,26 +534,6 @@ def _joined(counts, groups):
 # --- Which grids ----------------------------------------------------------------------------------------------
 
 
-def discrete_plan(B, c, n_classes):
-    """The grids of MICr against a discrete target, whose classes are the fixed axis.
-
-    One grid; for three classes, also each against the other two, without which one record could change the score by a
-    quarter more (``docs/theory/closed_family.md``). Columns as in :func:`skdpmic.statistics.mic.mic_r.continuous_plan`.
-    """
-    return _plan(groupings_of_classes(n_classes), c, finest_merge(B, n_classes))
-
-
-def nominal_plan(B, c, n_labels):
-    """The grids of a numeric target (merged) against a nominal feature; columns as in `discrete_plan`."""
-    return _plan(_needed_groupings(B, n_labels), c, _finest_merge_against(B, n_labels))
-
-
-def _plan(groupings, c, k_max):
-    # Below two master parts there is no grid, and the score would always be 0.
-    n_master = max(int(c * k_max), 2)
-    return np.array([(grouping.n_groups, n_master, k_max) for grouping in _by_table(groupings)], dtype=np.int64)
-
-
 def _finest_merge_against(B, n_labels):
     return max(min(int(B // n_labels), math.isqrt(int(B))), 2)
 
@@ -605,7 +565,11 @@ class CodeGrids(cell_counts.RangePlacer):
 
 
 def class_grids(n_classes, B, c):
-    """The grids of a numeric feature against classes."""
+    """The grids of a numeric feature against classes, which are the fixed axis.
+
+    One grid; for three classes, also each against the other two, without which one record could change the score by a
+    quarter more (``docs/theory/closed_family.md``).
+    """
     return CodeGrids(*_public(tuple(groupings_of_classes(n_classes)), c, finest_merge(B, n_classes)))
 
 
@@ -617,8 +581,12 @@ def nominal_grids(n_labels, B, c):
 @lru_cache(maxsize=64)
 def _public(groupings, c, k_max):
     """The cells of codes, the plan, the master partition, the groups and the edges; cached, because they are public."""
-    plan, (codes, ends) = _plan(groupings, c, k_max), _cells_of_codes(groupings)
-    degrees = [grouping.degrees for grouping in _by_table(groupings)]
+    # Ordered by table: groups of neighbouring codes share one, and each of the others has its own.
+    groupings = sorted(groupings, key=lambda grouping: not _are_neighbours(grouping.groups))
+    n_master = max(int(c * k_max), 2)  # with fewer, there would be no grid
+    plan = np.array([(grouping.n_groups, n_master, k_max) for grouping in groupings], dtype=np.int64)
+    codes, ends = _cells_of_codes(groupings)
+    degrees = [grouping.degrees for grouping in groupings]
     groups = cell_counts.groups_by_missing(cell_counts.groups_ending(plan, ends, degrees))
     partitions = equipartitions(plan[:, N_MASTER])
     edges = cell_counts.edges_of(plan[:, N_MASTER], groups.complete.of_grid, partitions.sizes)
@@ -660,18 +628,12 @@ class AgainstLabels:
         return self._placed[domain]
 
 
-def _by_table(groupings):
-    """Groupings ordered by table: those with groups of neighbouring codes share one; each of the others has its own."""
-    return sorted(groupings, key=lambda grouping: not _are_neighbours(grouping.groups))
-
-
 def _are_neighbours(groups):
     return list(groups) == sorted(groups)
 
 
 def _cells_of_codes(groupings):
-    """The cells of codes in all tables, and the number of grids before the end of each table."""
-    groupings = _by_table(groupings)
+    """The cells of codes in all tables, and the number of grids before the end of each table; ordered by table."""
     n_codes, n_first = len(groupings[0].groups), sum(_are_neighbours(grouping.groups) for grouping in groupings)
     common = np.array([np.arange(n_codes), *(grouping.groups for grouping in groupings[n_first:])]) + 1
     starts = np.zeros((len(groupings), max(grouping.n_groups for grouping in groupings) + 1))

@@ -13,7 +13,7 @@ from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.grids import check_B, check_c, finest_merge, grid_size, largest_c
 from skdpmic.statistics.largest_scores import largest_mic_r
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
-from skdpmic.statistics.mic.cell_counts import counts_of, tables_of_counts
+from skdpmic.statistics.mic.cell_counts import RangePlacer, counts_of, tables_of_counts
 from skdpmic.statistics.mic.characteristic import Way, largest_of_ways, mass_plan
 from skdpmic.statistics.mic.mic_r import (
     AgainstLabels,
@@ -21,9 +21,9 @@ from skdpmic.statistics.mic.mic_r import (
     LabelTables,
     MillerMadow,
     NumericTargetScorer,
-    RangeGrids,
     chance_of,
     class_grids,
+    continuous_grids,
     largest_rounding_error,
     mic_r_bound,
 )
@@ -191,7 +191,8 @@ class ContinuousGrids:
     """
 
     def __init__(self, target_bounds, B, c, correction=None):
-        self._grids, self._chance = RangeGrids(B, c, correction=correction), chance_of(correction)
+        self._grids = RangePlacer(*continuous_grids(B, c, correction=correction))
+        self._chance = chance_of(correction)
         self._target = target_bounds, B, c, self._chance
         self._public = self.place(_NO_VALUES)
 

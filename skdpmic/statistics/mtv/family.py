@@ -16,7 +16,6 @@ import numpy as np
 from skdpmic._utils.arguments import check_n_shares, is_auto
 from skdpmic.statistics.grids import check_c, divisions_in_two, grid_size
 from skdpmic.statistics.sensitivity import mtv_r_sensitivity
-from skdpmic.table.domains import Knots
 
 MOST_PARTS = 10_000  # of a master partition; finer ones find nothing more, whatever the range
 _N_EIGHTHS = 8  # parts of a numeric target's range; fine enough for skewed targets
@@ -183,11 +182,6 @@ class Family:
     def offset_of_error(self, side):
         """Amount subtracted from the total variation for the noise in the known share of a side."""
         return _SHARE_OF_ERROR * self.share_error * math.sqrt(side.n_noisy)
-
-    @property
-    def most_withheld(self):
-        """Largest amount subtracted from a score for noise in known shares: against two parts of a feature."""
-        return max(self.offset_of_error(side) / self.normaliser(side, 2) for side in self.sides)
 
     def normaliser(self, side, k):
         """The nu that divides the total variation of k parts against a side (``docs/theory/mtv_r.md``).
@@ -379,33 +373,14 @@ class TargetShares:
         """Estimated mean weight, as a fraction of the largest weight; None if unknown."""
         return None if self.sums is None else min(max(sum(self.sums) / self.n, self.error), 1.0)
 
-    def with_equal_shares(self):
-        """Equal shares in place of the released ones."""
-        return replace(self, shares=(Fraction(1, len(self.shares)),) * len(self.shares), knots=None)
-
     def cut(self, bounds):
         """Where a numeric target with range `bounds` is cut in two."""
         lower, upper = bounds
         return self.knots[1] if self.knots else lower + self.ends[0] * ((upper - lower) / self.ends[-1])
 
-    def on_axis(self, values, bounds):
-        """Values of a numeric target and their range, rescaled so that a cut between columns is in the middle."""
-        if self.knots is None:
-            return values, bounds
-        domain = Knots(self.knots)
-        return domain.encode(values), domain.encoded
-
     def published(self):
         """The shares clipped to [0, 1], of shape (n_pieces,)."""
         return np.clip(np.array(self.shares, dtype=np.float64), 0.0, 1.0)
-
-
-def chance_of_weights(mean_weight):
-    """Size of chance scores with weights of this mean (as a fraction of the largest), relative to equal weights.
-
-    It is the root mean square weight, which lies between the mean and its square root. The middle suits survey weights.
-    """
-    return mean_weight**0.75
 
 
 def equal_pieces(n_pieces, n_columns):
@@ -413,16 +388,11 @@ def equal_pieces(n_pieces, n_columns):
     return tuple(n_columns * (i + 1) // n_pieces for i in range(n_pieces))
 
 
-def knots_at(position, bounds):
-    """The knots of a numeric target that is cut here; None in the middle of its range, where columns are equal."""
+def knots_at(place, bounds):
+    """The knots of a numeric target that has this candidate cut; None in the middle, where columns are equal."""
     lower, upper = bounds
-    return None if position == lower + (upper - lower) / 2 else (lower, position, upper)
-
-
-def candidate_cut(place, bounds):
-    """Where a candidate cut is in the range of the target."""
-    lower, upper = bounds
-    return lower + place * ((upper - lower) / N_PLACES)
+    cut = lower + place * ((upper - lower) / N_PLACES)
+    return None if cut == lower + (upper - lower) / 2 else (lower, cut, upper)
 
 
 def public_shares(shares, n_classes, n_columns):

@@ -13,7 +13,7 @@ import numpy as np
 
 from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.noise import discrete_laplace, weighted_choice, with_noise
-from skdpmic.statistics.mtv.family import TargetShares, candidate_cut, knots_at
+from skdpmic.statistics.mtv.family import TargetShares, knots_at
 from skdpmic.table.values import USUAL_MEAN
 
 _LEAST_FOR_A_CUT = 50  # smallest n * epsilon for which a cut is released; below it, the target is cut in the middle
@@ -76,7 +76,7 @@ def release_cut_shares(counts, n_columns, bounds, budget):
         if n_places == n_columns:
             ends = (place, n_columns)
         else:
-            knots = knots_at(candidate_cut(place, bounds), bounds)
+            knots = knots_at(place, bounds)
     return replace(release_shares(np.array([below[place - 1], total - below[place - 1]]), budget, ends), knots=knots)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import product
 from math import fsum
@@ -19,7 +20,6 @@ from skdpmic.statistics.mtv.family import (
     N_PLACES,
     UNITS,
     TargetShares,
-    chance_of_weights,
     class_family,
     numeric_family,
     public_shares,
@@ -40,7 +40,7 @@ from skdpmic.statistics.null_laws import (
     log_tail_of_any,
     log_variation_tail,
 )
-from skdpmic.table.domains import Nominal
+from skdpmic.table.domains import Knots, Nominal
 from skdpmic.table.values import USUAL_MEAN, WEIGHT_UNITS
 
 _MOST_CLASSES = 4  # docs/theory/learnt_margin.md
@@ -106,11 +106,15 @@ class MtvRGrids(Measure):
 
     @property
     def chance_factor(self):
-        """Size of chance scores relative to equal weights, from the released mean weight or else a usual one."""
+        """Size of chance scores relative to equal weights, from the released mean weight or else a usual one.
+
+        It is the root mean square weight as a fraction of the largest one, which lies between the mean weight and its
+        square root. The middle suits survey weights.
+        """
         if self.units == 1:
             return 1.0
         is_known = self.target_shares is not None and self.target_shares.mean_weight is not None
-        return chance_of_weights(self.target_shares.mean_weight if is_known else USUAL_MEAN)
+        return (self.target_shares.mean_weight if is_known else USUAL_MEAN) ** 0.75
 
     @property
     def class_shares(self):
@@ -125,8 +129,10 @@ class MtvRGrids(Measure):
     @property
     def withheld_for_error(self):
         """Largest amount subtracted for noise in released shares, compared with scores that a user can compute."""
-        is_computable = self.n_classes is None or self.n_classes == 2
-        return self._family.most_withheld if is_computable else 0.0
+        if self.n_classes is not None and self.n_classes > 2:
+            return 0.0
+        family = self._family
+        return max(family.offset_of_error(side) / family.normaliser(side, 2) for side in family.sides)  # of two parts
 
     def largest_score(self, n):
         """The largest score of n records that any feature can have; None if that depends on something unknown."""
@@ -212,8 +218,9 @@ class MtvRGrids(Measure):
             )
         if self.n_classes and self.target_shares.scale == 0:  # they are those of the records
             return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
-        any_shares = self.target_shares.with_equal_shares()  # the bound does not depend on the released shares
-        family = replace(self, target_shares=any_shares)._family
+        # The bound does not depend on the released shares, so it is that of equal ones.
+        equal = (Fraction(1, len(self.target_shares.shares)),) * len(self.target_shares.shares)
+        family = replace(self, target_shares=replace(self.target_shares, shares=equal, knots=None))._family
         return BoundedLaw(mtv_r_bound(n, n_labels, family.sized_by_shares(0.5) if self.n_classes else family))
 
     def in_numpy_if_little(self, n_samples, n_features):
@@ -238,9 +245,10 @@ class MtvRGrids(Measure):
         """Values and range of a numeric target, rescaled so that a known cut is in the middle; or class numbers."""
         if self.n_classes is not None:
             return target.values, None
-        if self.target_shares is None:
+        if self.target_shares is None or self.target_shares.knots is None:
             return target.values, target.bounds
-        return self.target_shares.on_axis(target.values, target.bounds)
+        domain = Knots(self.target_shares.knots)
+        return domain.encode(target.values), domain.encoded
 
     def counts(self, target_bounds):
         """Counts of features with the target, and scores from them."""

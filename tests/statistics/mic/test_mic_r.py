@@ -13,9 +13,9 @@ from skdpmic.statistics.mic import mic_r as module
 from skdpmic.statistics.mic.mic_r import (
     ClassTargetScorer,
     NumericTargetScorer,
+    class_grids,
     closed_plan,
     continuous_plan,
-    discrete_plan,
     needed_grids,
 )
 from tests.folding import each
@@ -116,7 +116,7 @@ def test_the_plan_with_a_correction_is_closed():
 @pytest.mark.parametrize("B, n_classes", [(4, None), (20, None), (999.5, None), (300, 2), (200, 50)])
 def test_the_largest_c_makes_the_largest_master_partition(B, n_classes):
     def largest_master(c):
-        plan = continuous_plan(B, c, "reduced") if n_classes is None else discrete_plan(B, c, n_classes)
+        plan = continuous_plan(B, c, "reduced") if n_classes is None else class_grids(n_classes, B, c).plan
         return plan[:, 1].max()
 
     c, most = largest_c(20, B, n_classes), largest_size(20)

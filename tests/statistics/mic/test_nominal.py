@@ -10,7 +10,7 @@ from skdpmic.statistics.mic.mic_r import (
     ClassTargetScorer,
     NumericTargetScorer,
     largest_rounding_error,
-    nominal_plan,
+    nominal_grids,
 )
 from skdpmic.statistics.mic.optimize_axis import rounding_error
 from skdpmic.table.domains import Nominal
@@ -149,7 +149,7 @@ def test_the_rounding_error_is_that_of_the_largest_table_of_all_features():
 
 def test_the_rounding_error_is_that_of_labels_in_two_groups_if_they_have_more_cells():
     n = 10**6
-    assert nominal_plan(320.0, 2.0, 1)[0].tolist() == [3, 34, 17]
+    assert nominal_grids(1, 320.0, 2.0).plan[0].tolist() == [3, 34, 17]
     of_two = rounding_error(n, np.array([[48, 0, 2]]))
-    assert rounding_error(n, nominal_plan(320.0, 2.0, 1)) < of_two
+    assert rounding_error(n, nominal_grids(1, 320.0, 2.0).plan) < of_two
     assert largest_rounding_error(n, [Nominal(1)], None, 320.0, 2.0, "miller-madow") == of_two
