@@ -4,7 +4,7 @@ To compare another one, add it to ``STATISTICS``, and give it a colour in ``pict
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def measure_of_package(n, epsilon, n_classes):
     """PrivateSelectKBest's measure of features, which may first have something to learn about the target."""
     statistic = statistic_named("mtv_r", None)
     measure = statistic.measure("auto", "auto", n, epsilon, n_classes)
-    return measure.spending_on_target() if statistic.spends_on_target(n_classes) else measure
+    return replace(measure, spends_on_target=True) if statistic.spends_on_target(n_classes) else measure
 
 
 def scores_of_measure(table, measure, keys):

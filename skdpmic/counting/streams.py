@@ -494,9 +494,8 @@ def check_features(description, facts):
         raise ValueError(f"keep must include {listed(uncounted, description.names)}, which the sketch did not count.")
     if bounds is None and categories is None:
         return
-    declared = {
-        j: ColumnSource(TEXT, None, domain.labels) for j, domain in enumerate(domains) if isinstance(domain, Labels)
-    }
+    of_labels = {j: domain.labels for j, domain in enumerate(domains) if isinstance(domain, Labels)}
+    declared = {j: ColumnSource(TEXT, None, labels) for j, labels in of_labels.items()}
     given = replace(facts, needs_ranges=bounds is not None).domains(len(domains), description.names, declared)
     if bounds is None:
         domains = [domain if isinstance(domain, Labels) else Order() for domain in domains]

@@ -198,9 +198,7 @@ def _mean_of_numbers(plan, model, records, random_bytes):
     return sums | {"correction_": correction}
 
 
-_WHAT_INTERVALS_HOLD = (
-    "the mean of the effect over the noise, which shrinks effects; for each separately, approximately"
-)
+_OF_INTERVALS = "the mean of the effect over the noise, which shrinks effects; for each separately, approximately"
 
 
 @dataclass(eq=False, repr=False)
@@ -300,7 +298,7 @@ class PrivateAdditiveModel(PrivateEstimator):
         columns |= {"effect": effects.ravel(), "lower": (effects - margins).ravel()}
         columns["upper"] = (effects + margins).ravel()
         frame = dataframe(columns | {name: np.tile(of_part, len(effects)) for name, of_part in of_parts.items()})
-        return with_intervals(frame, _WHAT_INTERVALS_HOLD)
+        return with_intervals(frame, _OF_INTERVALS)
 
     def plan(self, n_samples: int, n_features: int) -> ReleasePlan:
         """Plan the noise of a fit to a table of this shape.

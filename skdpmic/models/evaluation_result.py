@@ -107,9 +107,8 @@ def _area(others, members, scale):
     wins, losses = _of_one_more(others, members)
     of_pairs = np.repeat([n_members, n_others], len(members))
     of_wins = np.concatenate([losses, wins])
-    return Ratio(
-        members @ wins, n_members * n_others, of_wins, of_pairs, np.full(len(of_wins), laplace_deviation(scale))
-    )
+    deviations = np.full(len(of_wins), laplace_deviation(scale))
+    return Ratio(members @ wins, n_members * n_others, of_wins, of_pairs, deviations)
 
 
 def _of_one_more(others, members):

@@ -62,27 +62,31 @@ class _TopK(NoiseOnGrid):
     k: int
     scale: int
 
+    has_gaps = False  # whether the gaps between the noisy scores of those chosen cost nothing more
+
     def choose(self, adjusted, random_bytes):
         """The index of one feature, from scores in integer grid steps."""
-        return int(np.argmax(adjusted)) if self.scale == 0 else int(self._choose(adjusted, random_bytes)[0])
+        return int(np.argmax(adjusted)) if self.scale == 0 else int(self._choose(adjusted, random_bytes)[0][0])
 
     def release(self, scores, random_bytes, offsets=0.0):
-        """Indices of the k features chosen, best first, by their scores minus their public `offsets`."""
+        """Indices of the k features chosen, best first, by their scores minus their public `offsets`, and the gaps.
+
+        A gap is the difference between the noisy scores of a feature and of the next one chosen, never of one that was
+        not chosen; None in place of the k - 1 gaps if they cost more.
+        """
         if self.scale == 0:
-            return np.argsort(offsets - scores, kind="stable")[: self.k]
-        return np.array(self._choose(_in_steps(scores, offsets), random_bytes), dtype=np.int64)
+            chosen = np.argsort(offsets - scores, kind="stable")[: self.k]
+            return chosen, -np.diff((scores - offsets)[chosen]) if self.has_gaps else None
+        # Rounding to integer grid steps does not increase the sensitivity.
+        steps = to_grid(scores) - to_grid(np.broadcast_to(offsets, scores.shape))
+        chosen, noisy = self._choose(steps, random_bytes)
+        gaps = [noisy[i] - noisy[following] for i, following in pairwise(chosen)] if self.has_gaps else None
+        return np.array(chosen, dtype=np.int64), None if gaps is None else np.array(gaps, dtype=np.float64) * GRID
 
-    def release_with_gaps(self, scores, random_bytes, offsets=0.0):
-        """The chosen features, and the k - 1 gaps between their noisy scores if these cost nothing more, else None."""
-        return self.release(scores, random_bytes, offsets), None
-
-    def _largest(self, noisy):
-        return nlargest(self.k, range(len(noisy)), key=noisy.__getitem__)
-
-
-def _in_steps(scores, offsets):
-    """Scores minus their offsets, in integer grid steps, which does not increase the sensitivity."""
-    return to_grid(scores) - to_grid(np.broadcast_to(offsets, scores.shape))
+    def _choose(self, scores, random_bytes):
+        """Indices of the features with the largest noisy scores, and these scores, in grid steps."""
+        noisy = scores + self._noise(len(scores), random_bytes)
+        return nlargest(self.k, range(len(noisy)), key=noisy.__getitem__), noisy
 
 
 class OneShotTopK(_TopK):
@@ -96,7 +100,7 @@ class OneShotTopK(_TopK):
     """
 
     name = "one-shot"
-    needs_delta = False
+    needs_delta, has_gaps = False, True
     _law = stats.expon
 
     @classmethod
@@ -116,18 +120,8 @@ class OneShotTopK(_TopK):
         """
         return LaplaceMechanism(self.scale).half_width(confidence)
 
-    def release_with_gaps(self, scores, random_bytes, offsets=0.0):
-        """The indices, and the gaps from each noisy score to the next one chosen; never to one that was not chosen."""
-        if self.scale == 0:
-            chosen = self.release(scores, random_bytes, offsets)
-            return chosen, -np.diff((scores - offsets)[chosen])
-        noisy = _in_steps(scores, offsets) + geometric(self.scale, len(scores), random_bytes)
-        chosen = self._largest(noisy)
-        gaps = [noisy[i] - noisy[following] for i, following in pairwise(chosen)]
-        return np.array(chosen, dtype=np.int64), np.array(gaps, dtype=np.float64) * GRID
-
-    def _choose(self, scores, random_bytes):
-        return self._largest(scores + geometric(self.scale, len(scores), random_bytes))
+    def _noise(self, size, random_bytes):
+        return geometric(self.scale, size, random_bytes)
 
 
 def confidence_among_best(gaps, noise_scale):
@@ -195,7 +189,7 @@ class ExponentialTopK(_TopK):
             place = exponential_choice(scores[remaining], self.scale, random_bytes)
             chosen.append(remaining[place])
             remaining = np.delete(remaining, place)
-        return chosen
+        return chosen, None
 
 
 @dataclass(frozen=True)
@@ -232,8 +226,8 @@ class CubeTopK(_TopK):
         reach = self.scale * reach_of_difference(1 - confidence, self.n_scores)
         return (math.ceil(reach * (1 + 2.0**-36) + 1.5) + 1) * GRID
 
-    def _choose(self, scores, random_bytes):
-        return self._largest(scores + discrete_k_norm(self.scale, len(scores), random_bytes))
+    def _noise(self, size, random_bytes):
+        return discrete_k_norm(self.scale, size, random_bytes)
 
 
 # --- Choices one at a time -------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ attributes of the estimator, all of them noisy.
 """
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -60,7 +60,7 @@ class _ScoreRelease:
     def measure(self, statistic, B, c, n, n_classes):
         """The statistic over the grids for this budget per score."""
         measure = statistic.measure(B, c, n, self.epsilon_per_feature, n_classes)
-        return measure.spending_on_target() if self.spends_on_target else measure
+        return replace(measure, spends_on_target=True) if self.spends_on_target else measure
 
     def mechanism(self, measure, shape):
         """The noise."""
@@ -207,7 +207,7 @@ class BestFeatures(_ScoreRelease):
     def _chosen(self, records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance):
         """The k features, in order, and the gaps between them, or None."""
         scores = records.scores(measure, n_jobs, random_bytes, records.public.kept)
-        places, gaps = mechanism.release_with_gaps(scores, random_bytes, by_chance)
+        places, gaps = mechanism.release(scores, random_bytes, by_chance)
         return candidates[places], gaps
 
 

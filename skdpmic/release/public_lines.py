@@ -95,9 +95,8 @@ class Line(NamedTuple):
 
 _DAY = 86_400
 _ROUND = (1, 60, 3_600, _DAY)  # seconds
-_FIRST, _LAST = (
-    int(np.datetime64(year, "s").astype(np.int64)) for year in ("1900", "2100")
-)  # codes in between are seconds; codes beyond are days
+# Codes in between are seconds; codes beyond are days.
+_FIRST, _LAST = (int(np.datetime64(year, "s").astype(np.int64)) for year in ("1900", "2100"))
 _FARTHEST = 2**42 // _DAY  # days from 1900 or 2100: 139,000 years
 _LEAST, _LARGEST = _FIRST - _FARTHEST, _LAST + _FARTHEST
 _WEIGHT_OF_A_DAY_BEYOND = 64  # a fifth of the line lies beyond

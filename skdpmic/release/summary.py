@@ -407,9 +407,8 @@ def private_summary(
             for which, mechanism in enumerate(release.mechanisms)
         ]
         of_columns = zip(names, cells_of, *noisy, strict=True)
-        return PrivateSummary(
-            tuple(shares_of_column(*each, n_samples, release) for each in of_columns), n_samples, entry
-        )
+        shares = tuple(shares_of_column(*each, n_samples, release) for each in of_columns)
+        return PrivateSummary(shares, n_samples, entry)
 
     public = {"n": n_groups, "d": len(names), "release": "summary", "mechanism": release.mechanisms[0].name}
     by = {"random_state": random_state, "max_rows_per_group": max_rows}

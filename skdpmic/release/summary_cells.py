@@ -61,10 +61,8 @@ class SummaryCells:
     def part_ends(self):
         """The ends of the parts of numbers or dates; for labels, the labels of each part: all as text."""
         if self.is_nominal:
-            part_of, labels = self._parts_of_labels(), names_of_labels(self.domain.labels)
-            return [
-                [label for label, j in zip(labels, part_of, strict=True) if j == part] for part in range(self.n_parts)
-            ]
+            parts, names = self._parts_of_labels(), names_of_labels(self.domain.labels)
+            return [[name for name, j in zip(names, parts, strict=True) if j == part] for part in range(self.n_parts)]
         lower, upper = self.domain.encoded
         return ends_in_words([self.domain.decode(lower + end * (upper - lower)) for end in _ENDS])
 
@@ -255,10 +253,8 @@ class CellsRelease:
         return min(pure, gaussian, key=lambda mechanisms: self._margin(mechanisms[0], 0, largest))
 
     def _split(self, kind, budget):
-        return [
-            kind.for_budget(share * budget, self.n_cells(which), self.rows_per_group)
-            for which, share in enumerate(_SHARES)
-        ]
+        budgets = (share * budget for share in _SHARES)
+        return [kind.for_budget(each, self.n_cells(i), self.rows_per_group) for i, each in enumerate(budgets)]
 
     def n_cells(self, which):
         """The number of cells of a set in each column."""

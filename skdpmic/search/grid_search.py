@@ -267,7 +267,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             seeds = [random_bytes(SEED_BYTES) for _ in trials]
             scored = functools.partial(score_in_subset, X, y, n_features, n_samples, scorer)
             scores = self._scores(scored, trials, seeds).reshape(-1, n_subsets)
-            return int(mechanism.release(mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
+            return int(mechanism.release(mean_over_subsets(scores, self.score_bounds), random_bytes)[0][0])
 
         chosen = run(entry, draw, ledger=self.ledger, random_state=self.random_state)
         choice = {

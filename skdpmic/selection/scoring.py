@@ -15,28 +15,12 @@ from sklearn.utils.metaestimators import available_if
 from skdpmic._utils.arguments import check_whole, one_of
 from skdpmic._utils.private_estimator import PrivateEstimator, ResultsMixin, check_published
 from skdpmic._utils.readable import column_names, is_dask_collection, refuse_masked, refuse_target_among
-from skdpmic._utils.summaries import (
-    INTERVAL,
-    Summary,
-    by_rank,
-    facts_of_release,
-    feature_columns,
-    why_broken,
-)
+from skdpmic._utils.summaries import INTERVAL, Summary, by_rank, facts_of_release, feature_columns, why_broken
 from skdpmic._utils.texts import counted, quoted, require_type, warn
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Floats, RandomState, Range, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.counting import streams
 from skdpmic.counting.sketch import RangeGridSketch, are_equal, count_into
-from skdpmic.counting.streams import (
-    added,
-    check_features,
-    count_batches,
-    count_collection,
-    feature_names,
-    n_rows,
-    pair_counts,
-    records_of_sketch,
-)
 from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.composition import check_confidence
@@ -622,13 +606,13 @@ def _count_lazily(plan, X, y, sample_weight):
         raise ValueError(f"sample_weight must have one weight for each row of X and y, got {lengths}.")
     sketch, _ = sketch_for(plan, y.n_samples, X.head(0))
     holds = plan.counts_pairs(y.n_samples, sketch)
-    held = count_batches(sketch, plan.reader, X, y, weights, plan.n_jobs, holds=holds)
+    held = streams.count_batches(sketch, plan.reader, X, y, weights, plan.n_jobs, holds=holds)
     return read_sketch(plan, sketch, partial(_count_pairs, sketch, held, plan.n_jobs) if holds else None)
 
 
 def _count_pairs(sketch, held, n_jobs, j):
     """The counts of each feature together with feature j, in all rows that are held."""
-    return added([pair_counts(sketch, rows, j, n_jobs) for rows in held])
+    return streams.added([streams.pair_counts(sketch, rows, j, n_jobs) for rows in held])
 
 
 def _count_on_workers(plan, X, y, sample_weight):
@@ -640,14 +624,14 @@ def _count_on_workers(plan, X, y, sample_weight):
     refuse_masked(y, "y")
     refuse_masked(sample_weight, "sample_weight")
     depends_on_n = "auto" in (plan.asked.B, plan.asked.c) or _is_exponent(plan.asked.B)
-    n_samples = n_rows(X) if depends_on_n else math.inf  # counting rows takes a pass over them
+    n_samples = streams.n_rows(X) if depends_on_n else math.inf  # counting rows takes a pass over them
     check_enough(n_samples)
-    names = feature_names(X)
+    names = streams.feature_names(X)
     refuse_target_among(names, y)
     plan.facts.domains(X.shape[1], names)  # raises if names in dicts are not columns
     empty = empty_sketch(plan, n_samples, X.shape[1], names)
     holds = plan.counts_pairs(n_samples, empty)
-    sketch, count_pairs = count_collection(empty, X, y, sample_weight, holds=holds)
+    sketch, count_pairs = streams.count_collection(empty, X, y, sample_weight, holds=holds)
     if n_samples not in (sketch.n_samples, math.inf):
         raise ValueError("X must return the same rows each time it is read, got different numbers of rows.")
     plan.measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises if it is too large for them
@@ -682,7 +666,7 @@ def read_sketch(plan, sketch, count_pairs=None):
     """The records of a sketch, if it suits the plan; `count_pairs` as in `records_of_sketch`."""
     check_agreement(plan, sketch)
     kept = kept_columns(plan.facts.keep, sketch.n_features_in_, sketch.description.names)
-    return records_of_sketch(sketch, count_pairs, kept)
+    return streams.records_of_sketch(sketch, count_pairs, kept)
 
 
 def check_agreement(plan, sketch):
@@ -691,7 +675,7 @@ def check_agreement(plan, sketch):
     What is not given matches, and "auto", and an exponent B: the sketch was built for an expected number of records.
     """
     facts, description, (B, c, correction) = plan.facts, sketch.description, plan.asked
-    check_features(description, facts)
+    streams.check_features(description, facts)
     target, classes = description.target, facts.classes
     if B != "auto":
         check_B(B)

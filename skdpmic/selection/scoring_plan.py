@@ -124,7 +124,7 @@ class ScoringPlan(FitPlan):
         if counted is None:
             measure = release.measure(self.statistic, B, c, n_people, n_classes)
         else:
-            measure = counted.spending_on_target() if release.spends_on_target else counted
+            measure = replace(counted, spends_on_target=True) if release.spends_on_target else counted
         if self.shares is not None:
             measure = measure.with_target_shares(self.shares)
         if self.max_weight is not None:

@@ -56,14 +56,12 @@ class Measure(ABC):
 
     n_parts = None  # number of parts of a feature in its noisy table, if the measure is estimated from such tables
     has_common_error = False  # whether all scores depend on the learnt shares of the target, and share their error
-    chance_rate: float | None = (
-        None  # power of n at which scores of independent variables fall, if those of kinds of features differ
-    )
+    # Power of n at which scores of independent variables fall, if those of kinds of features differ.
+    chance_rate: float | None = None
     withheld_for_error = 0.0  # by how much a score is below one at the released shares, for their noise, at most
     chance_factor = 1.0  # factor of the chance level relative to records of equal weight
-    class_shares: tuple[float, ...] | None = (
-        None  # known shares of the classes of the target, which decide what chance shows
-    )
+    # Known shares of the classes of the target, which decide what chance shows.
+    class_shares: tuple[float, ...] | None = None
 
     def with_shares_of(self, target):
         """The measure for simulations with this target; it differs if shares of the target are learnt."""

@@ -61,18 +61,14 @@ def log_variation_tail(tv, n, n_rows, n_columns):
     n_rows, n_columns : int, at least 2
     """
     fewer, more = sorted((n_rows, n_columns))
-    bounds = [log_information_tail(least_information(tv, n), fewer, more)]
+    least_information = 2.0 * n * np.square(np.maximum(tv, 0.0))  # n times that of this total variation, in nats
+    bounds = [log_information_tail(least_information, fewer, more)]
     on_average = math.sqrt((fewer - 1) * (more - 1) / n) / 2
     above = np.maximum(np.asarray(tv, dtype=float) - on_average, 0.0)
     bounds.append(-(2.0 if fewer == 2 else 0.5) * n * np.square(above))
     if fewer == 2:
         bounds.append(log_sets(more) + log_division_tail(tv, n))
     return np.minimum(np.min(np.broadcast_arrays(*bounds), axis=0), 0.0)
-
-
-def least_information(tv, n):
-    """Lower bound on n times the mutual information, in nats, if the total variation is `tv`."""
-    return 2.0 * n * np.square(np.maximum(tv, 0.0))
 
 
 def log_sets(n):

@@ -129,7 +129,7 @@ def confidence_of_names(random, setting):
     scores = np.round(random.random(8), 1) * mechanism.scale * GRID * 4
     rank, rows = int(random.integers(k)), []
     for _ in range(400):
-        chosen, gaps = mechanism.release_with_gaps(scores, random.bytes)
+        chosen, gaps = mechanism.release(scores, random.bytes)
         stated = confidence_among_best(gaps, mechanism.noise_scale)[rank]
         rows.append([stated, scores[chosen[rank]] >= np.sort(scores)[-k]])
     return np.array(rows, dtype=float).T

@@ -189,7 +189,7 @@ def support_law(steps, publish, scale, monkeypatch, highest=45):
 
     def release(noises):
         monkeypatch.setattr(top_k, "geometric", lambda *_: np.array(noises, dtype=object))
-        chosen = OneShotTopK(1, scale).release(np.array(steps) * GRID, random_bytes=None)
+        chosen, _ = OneShotTopK(1, scale).release(np.array(steps) * GRID, random_bytes=None)
         return publish(tuple(chosen), [step + z for step, z in zip(steps, noises, strict=True)])
 
     noises_of = [noises_within(lambda z: geometric_cdf(z, scale), 0, highest - step) for step in steps]

@@ -95,8 +95,8 @@ def test_offsets_are_subtracted_in_whole_steps_of_the_noise():
     source = np.random.RandomState(0).bytes
     scores, offsets = np.array([0.5, 0.6, 0.4]), np.array([0.0, 0.3, 0.0])
     for mechanism in (OneShotTopK(3, 1), ExponentialTopK(3, 1)):
-        assert mechanism.release(scores, source, offsets).tolist() == [0, 2, 1]
-        assert type(mechanism)(3, 0).release(scores, source, offsets).tolist() == [0, 2, 1]
+        assert mechanism.release(scores, source, offsets)[0].tolist() == [0, 2, 1]
+        assert type(mechanism)(3, 0).release(scores, source, offsets)[0].tolist() == [0, 2, 1]
     for scale in (0, 1):
         released, order = LaplaceMechanism(scale).release(scores, source, offsets)
         np.testing.assert_allclose(released, scores, atol=1e-9)

@@ -1,5 +1,7 @@
 """The chance score of a kind of feature depends on public numbers only, and is what independent data score."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -116,7 +118,9 @@ def test_with_classes_of_known_shares_the_chance_score_is_what_independent_varia
     n = 2000
     for shares, scale in cases:
         n_classes = len(shares)
-        spending = statistic_named("mtv_r", None).measure("auto", "auto", n, 1.0, n_classes).spending_on_target()
+        spending = replace(
+            statistic_named("mtv_r", None).measure("auto", "auto", n, 1.0, n_classes), spends_on_target=True
+        )
         target, _ = independent(n, n_classes, scale, shares, np.random.default_rng(2))
         shape = Shape(n, [scale, Nominal(3) if scale == UNIT else UNIT])
         known = spending.with_shares_of(target)

@@ -267,10 +267,10 @@ def largest_rounding_error(n, domains, n_classes, B, c, correction=None, is_comp
 def _plan_of(kind, n_classes, B, c, correction, is_complete):
     """The grids for a nominal feature, or for numbers, with the part for missing values if these are possible."""
     if kind is not None and n_classes is None:
-        in_two = labels_in_two(kind.n_labels, n_columns_of(B))
-        return np.concatenate([nominal_grids(kind.n_labels, B, c).plan, in_two.plan])
-    if kind is not None:
-        return LabelTables(kind.n_labels, n_classes).plan
+        n_columns = n_columns_of(B)  # against labels in two groups
+        return np.concatenate([nominal_grids(kind.n_labels, B, c).plan, [[n_columns, n_columns, 2]]])
+    if kind is not None:  # the largest table
+        return np.array([[kind.n_parts, n_classes, n_classes]])
     if n_classes is not None:
         return class_grids(n_classes, B, c).plan
     plan = continuous_grids(B, c, "reduced", correction)[0]  # cached for this call
@@ -410,11 +410,6 @@ class InTwoGroups:
         n_rows = self.shape[0]
         return 2 ** (n_rows - 1) - 1 if self.has_all else len(divisions_in_two(n_rows))
 
-    @property
-    def plan(self):
-        """The table, as a plan of one grid."""
-        return np.array([[self.shape[1], self.shape[1], 2]])
-
     def count(self, rows, columns):
         """Number of records in each row and column: int64, of `shape`."""
         cells = rows.astype(np.int64) * self.shape[1] + columns
@@ -501,11 +496,6 @@ class LabelTables:
         self.shape, self.count = of_labels.shape, of_labels.count
         self._chance = chance
         self._label_groupings, self._class_groupings = groupings_of_labels(n_labels), groupings_of_classes(n_classes)
-
-    @property
-    def plan(self):
-        """The largest table, as a plan of one grid."""
-        return np.array([[*self.shape, self.shape[1]]])
 
     def largest_entry(self, counts, table):
         """The largest (I - o) / log2 of the smaller number of parts, in [0, 1]."""

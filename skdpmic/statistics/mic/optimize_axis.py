@@ -90,15 +90,16 @@ class Grids(NamedTuple):
     most: tuple  # ints: maximum parts of the fixed axis, of the master partition, and after merging; and n_grids
 
 
-# Columns of Grids.rows.
-N_FIXED = 0  # parts of the fixed axis
-N_MASTER = 1  # parts of the master partition
-K_MAX = 2  # maximum number of merged parts
-BLOCK = 3  # master parts in a block of the upper bounds; N_MASTER for none
-TABLE = 4  # the table in which the records are counted: its row of Tables.places
-CUTS = 5  # the starts of the master parts in it: the row of Tables.cuts
-BORDERS = 6  # the starts of the fixed parts in it: the row of Tables.borders
-DEGREES = 7  # degrees of freedom of the fixed axis for the bias correction: at most its parts minus 1
+# Columns of Grids.rows:
+# N_FIXED   parts of the fixed axis
+# N_MASTER  parts of the master partition
+# K_MAX     maximum number of merged parts
+# BLOCK     master parts in a block of the upper bounds; N_MASTER for none
+# TABLE     the table in which the records are counted: its row of Tables.places
+# CUTS      the starts of the master parts in it: the row of Tables.cuts
+# BORDERS   the starts of the fixed parts in it: the row of Tables.borders
+# DEGREES   degrees of freedom of the fixed axis for the bias correction: at most its parts minus 1
+N_FIXED, N_MASTER, K_MAX, BLOCK, TABLE, CUTS, BORDERS, DEGREES = range(8)
 
 MILLER_MADOW = 1 / (2 * math.log(2))  # mean bias of n I, in bits, for each of the (k - 1)(l - 1) degrees of freedom
 

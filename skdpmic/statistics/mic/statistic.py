@@ -13,20 +13,9 @@ from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.grids import check_B, check_c, finest_merge, grid_size, largest_c
 from skdpmic.statistics.largest_scores import largest_mic_r
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
+from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.cell_counts import RangePlacer, counts_of, tables_of_counts
 from skdpmic.statistics.mic.characteristic import Way, largest_of_ways, mass_plan
-from skdpmic.statistics.mic.mic_r import (
-    AgainstLabels,
-    ClassTargetScorer,
-    LabelTables,
-    MillerMadow,
-    NumericTargetScorer,
-    chance_of,
-    class_grids,
-    continuous_grids,
-    largest_rounding_error,
-    mic_r_bound,
-)
 from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_have_ranges
 from skdpmic.statistics.mic.optimize_axis import entropy_table, largest_entry, rounding_error
 from skdpmic.statistics.mtv.family import TargetShares, public_shares
@@ -73,7 +62,7 @@ class MicRGrids(Measure):
     B: float
     c: float
     n_classes: int | None
-    correction: str | MillerMadow | None
+    correction: str | mic_r.MillerMadow | None
     target_shares: TargetShares | None = None  # public; scores do not depend on them
 
     def with_target_shares(self, shares):
@@ -88,7 +77,7 @@ class MicRGrids(Measure):
         """The largest score of n records that any feature can have; None if the shares of classes are not known."""
         if self.target_shares is None:
             return None
-        return largest_mic_r(self.target_shares.published().tolist(), n, chance_of(self.correction))
+        return largest_mic_r(self.target_shares.published().tolist(), n, mic_r.chance_of(self.correction))
 
     def of_groups(self, rows_per_group):
         """The grids with a bias correction for several rows per person.
@@ -97,7 +86,7 @@ class MicRGrids(Measure):
         """
         if self.correction is None:
             return self
-        return replace(self, correction=MillerMadow(math.sqrt(rows_per_group)))
+        return replace(self, correction=mic_r.MillerMadow(math.sqrt(rows_per_group)))
 
     chance_rate = 1.0
 
@@ -112,17 +101,17 @@ class MicRGrids(Measure):
     def rounding_error(self, shape):
         """The value in bits."""
         grids = self.n_classes, self.B, self.c, self.correction
-        return largest_rounding_error(shape.n_samples, shape.domains, *grids, shape.is_complete)
+        return mic_r.largest_rounding_error(shape.n_samples, shape.domains, *grids, shape.is_complete)
 
     def null_law(self, n, n_labels):
         """The known distribution of scores of n records if a feature is independent of the target."""
-        return BoundedLaw(mic_r_bound(n, n_labels, self.n_classes, self.B, self.c, self.correction))
+        return BoundedLaw(mic_r.mic_r_bound(n, n_labels, self.n_classes, self.B, self.c, self.correction))
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
         if self.n_classes is None:
-            return NumericTargetScorer(target.values, target.bounds, self.B, self.c, correction=self.correction)
-        return ClassTargetScorer(target.values, self.n_classes, self.B, self.c, self.correction)
+            return mic_r.NumericTargetScorer(target.values, target.bounds, self.B, self.c, correction=self.correction)
+        return mic_r.ClassTargetScorer(target.values, self.n_classes, self.B, self.c, self.correction)
 
     def counts(self, target_bounds):
         """The object that counts features, and scores them by their counts."""
@@ -191,8 +180,8 @@ class ContinuousGrids:
     """
 
     def __init__(self, target_bounds, B, c, correction=None):
-        self._grids = RangePlacer(*continuous_grids(B, c, correction=correction))
-        self._chance = chance_of(correction)
+        self._grids = RangePlacer(*mic_r.continuous_grids(B, c, correction=correction))
+        self._chance = mic_r.chance_of(correction)
         self._target = target_bounds, B, c, self._chance
         self._public = self.place(_NO_VALUES)
 
@@ -202,7 +191,7 @@ class ContinuousGrids:
 
     def place(self, y):
         """The target values `y`, prepared for counting with features."""
-        return self._grids.place(y, self._target[0]), AgainstLabels(y, *self._target)
+        return self._grids.place(y, self._target[0]), mic_r.AgainstLabels(y, *self._target)
 
     def count(self, x, domain, target):
         """Counts of the feature `x` with a prepared target: a flat uint32 array, as long as the domain needs."""
@@ -241,8 +230,8 @@ class DiscreteGrids:
 
     def __init__(self, n_classes, B, c, correction=None):
         self._n_classes = n_classes
-        self._grids = class_grids(n_classes, B, c)
-        self._chance = chance_of(correction)
+        self._grids = mic_r.class_grids(n_classes, B, c)
+        self._chance = mic_r.chance_of(correction)
 
     def n_tables(self, domain):
         """Number of times each record is counted in the counts of a feature with this domain."""
@@ -267,7 +256,7 @@ class DiscreteGrids:
         return _score_of_codes(counts, x, self._grids, table, self._chance)
 
     def _label_tables(self, domain):
-        return LabelTables(domain.n_labels, self._n_classes, self._chance)
+        return mic_r.LabelTables(domain.n_labels, self._n_classes, self._chance)
 
 
 _CODES_APART = np.zeros(1, dtype=np.uint64)  # number of the only group that is counted against codes

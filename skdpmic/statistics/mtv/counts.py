@@ -449,12 +449,9 @@ def longest_on_lines(counts, n_used, points, cuts, bisections, margins, most, le
                 low[cost] = np.maximum(high[cost - other] - 2 * line, 0)
             for point, less in zip(points[f], costs, strict=True):
                 if cost >= less:
-                    here = (
-                        low[cost - less, :, point] + 2 * line[:, point],
-                        high[cost - less, :, point] - 2 * line[:, point],
-                    )
-                    high[cost, :, point] = np.maximum(high[cost, :, point], here[0])
-                    low[cost, :, point] = np.maximum(low[cost, :, point], here[1])
+                    height = 2 * line[:, point]
+                    high[cost, :, point] = np.maximum(high[cost, :, point], low[cost - less, :, point] + height)
+                    low[cost, :, point] = np.maximum(low[cost, :, point], high[cost - less, :, point] - height)
             np.maximum.accumulate(low[cost], axis=1, out=low[cost])
             np.maximum.accumulate(high[cost], axis=1, out=high[cost])
             lengths[f, :, cost] = np.maximum(low[cost, :, -1] + line[:, -1], high[cost, :, -1] - line[:, -1])

@@ -33,14 +33,10 @@ class CountBudget(NamedTuple):
     """Largest weight of a record, in units; 1 without weights."""
     random_bytes: Callable
 
-    @property
-    def per_person(self):
-        """How much one person can change a count."""
-        return self.rows_per_group * self.units
-
     def noisy(self, counts, n_changed):
         """Counts with discrete Laplace noise, as Python integers, and its scale, if one person changes `n_changed`."""
-        scale = Fraction(0) if self.epsilon == math.inf else n_changed * self.per_person / self.epsilon
+        change = n_changed * self.rows_per_group * self.units
+        scale = Fraction(0) if self.epsilon == math.inf else change / self.epsilon
         return with_noise(discrete_laplace, scale, counts, self.random_bytes).tolist(), scale
 
 
@@ -102,7 +98,7 @@ def release_shares(counts, budget, ends=None):
 def _near_the_median(from_half, budget):
     """Choose a place; the prior weight of the middle equals the number of places.
 
-    One person changes `from_half` by at most twice `budget.per_person`. So each weight of the choice, and their sum,
+    One person changes `from_half` by at most twice the weight of its rows. So each weight of the choice, and their sum,
     changes by a factor of at most exp(epsilon / 2).
     """
     middle = len(from_half) // 2
@@ -110,7 +106,8 @@ def _near_the_median(from_half, budget):
         return 1 + (middle if from_half[middle] == from_half.min() else int(np.argmin(from_half)))
     weights = np.ones(len(from_half), dtype=np.int64)
     weights[middle] = len(from_half)
-    return 1 + weighted_choice(weights, from_half, budget.epsilon / (4 * budget.per_person), budget.random_bytes)
+    rate = budget.epsilon / (4 * budget.rows_per_group * budget.units)
+    return 1 + weighted_choice(weights, from_half, rate, budget.random_bytes)
 
 
 def shares_interval(target_shares, confidence):

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from skdpmic._utils.jit import in_numpy
 from skdpmic._utils.texts import quoted
+from skdpmic.statistics import null_laws
 from skdpmic.statistics.grids import equal_parts, parts_of_each
 from skdpmic.statistics.largest_scores import largest_mtv_r
 from skdpmic.statistics.measure import Measure, Statistic
@@ -26,20 +27,7 @@ from skdpmic.statistics.mtv.family import (
     resolve_mtv,
     shares_of_counts,
 )
-from skdpmic.statistics.mtv.released_shares import (
-    CountBudget,
-    release_cut_shares,
-    release_shares,
-)
-from skdpmic.statistics.null_laws import (
-    BoundedLaw,
-    NullGrids,
-    ScoreBound,
-    log_choices,
-    log_division_tail,
-    log_tail_of_any,
-    log_variation_tail,
-)
+from skdpmic.statistics.mtv.released_shares import CountBudget, release_cut_shares, release_shares
 from skdpmic.table.domains import Knots, Nominal
 from skdpmic.table.values import USUAL_MEAN, WEIGHT_UNITS
 
@@ -83,10 +71,6 @@ class MtvRGrids(Measure):
     units: int = 1  # largest weight of a record, in units
     spends_on_target: bool = False  # whether shares of the target are released before any feature is scored
     target_shares: TargetShares | None = None  # public or released
-
-    def spending_on_target(self):
-        """The measure, set to release shares of the target."""
-        return replace(self, spends_on_target=True)
 
     def with_target_shares(self, shares):
         """The measure with public shares of the target; a ValueError if they are of another number."""
@@ -210,18 +194,18 @@ class MtvRGrids(Measure):
                 "weights, which are private."
             )
         if self.target_shares is None:
-            return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
+            return null_laws.BoundedLaw(mtv_r_bound(n, n_labels, self._family))
         if self.target_shares.is_public:
             raise AttributeError(
                 "p_values requires the error of the shares of the target, which is unknown for target_shares: use "
                 "target_shares=None to learn the shares."
             )
         if self.n_classes and self.target_shares.scale == 0:  # they are those of the records
-            return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
+            return null_laws.BoundedLaw(mtv_r_bound(n, n_labels, self._family))
         # The bound does not depend on the released shares, so it is that of equal ones.
         equal = (Fraction(1, len(self.target_shares.shares)),) * len(self.target_shares.shares)
         family = replace(self, target_shares=replace(self.target_shares, shares=equal, knots=None))._family
-        return BoundedLaw(mtv_r_bound(n, n_labels, family.sized_by_shares(0.5) if self.n_classes else family))
+        return null_laws.BoundedLaw(mtv_r_bound(n, n_labels, family.sized_by_shares(0.5) if self.n_classes else family))
 
     def in_numpy_if_little(self, n_samples, n_features):
         """The context for scoring a table of this shape: without kernels, if compiling them takes longer than numpy."""
@@ -302,18 +286,18 @@ def mtv_r_bound(n, n_labels, family):
         Number of labels of a nominal feature; None for a numeric feature, which may have missing values.
     family : Family
     """
-    return ScoreBound(_merges(n, family) if n_labels is None else _label_grids(n, n_labels, family))
+    return null_laws.ScoreBound(_merges(n, family) if n_labels is None else _label_grids(n, n_labels, family))
 
 
 def _grids(n, family, side, k, offset, log_tail):
     """A score of s requires a total variation of nu s + offset; `offset` is the amount subtracted from it."""
     if side.n_noisy == 0:
-        return NullGrids(family.normaliser(side, k), offset, log_tail)
+        return null_laws.NullGrids(family.normaliser(side, k), offset, log_tail)
     # For a released share u >= 1/2, nu is u, and for classes, the offset is proportional to sqrt(u (1 - u)), apart from
     # the part for the error. So the variation that a score requires is concave in u, and least at an end.
     least = family.offset_of_error(side) if family.is_sized else np.inf
     log_tail = partial(_with_noisy_share, log_tail, n=n, n_noisy=side.n_noisy, family=family)
-    return NullGrids(0.5, offset, log_tail, least)
+    return null_laws.NullGrids(0.5, offset, log_tail, least)
 
 
 def _with_noisy_share(log_tail, tv, *, n, n_noisy, family):
@@ -359,12 +343,12 @@ def _merges(n, family):
         if side.n_groups == 2:
             cost, numbers = _numbers_of_merges(family, family.most_cost(side))
             log_number, cost = math.log(2.0) + numbers[:, np.newaxis], cost[:, np.newaxis]
-            log_tail = log_tail_of_any(math.log(2.0) + log_number, partial(log_division_tail, n=n))
+            log_tail = null_laws.log_tail_of_any(math.log(2.0) + log_number, partial(null_laws.log_division_tail, n=n))
             yield _grids(n, family, side, 2, scorer.offsets(side, cost), log_tail)
             continue
         for cost, number in zip(*_numbers_of_merges(family, family.most_cost(side), n_cuts=1), strict=True):
-            of_one = partial(log_variation_tail, n=n, n_rows=2, n_columns=side.n_groups)
-            log_tail = log_tail_of_any(math.log(2.0) + number, of_one)
+            of_one = partial(null_laws.log_variation_tail, n=n, n_rows=2, n_columns=side.n_groups)
+            log_tail = null_laws.log_tail_of_any(math.log(2.0) + number, of_one)
             yield _grids(n, family, side, 2, scorer.offsets(side, cost), log_tail)
 
 
@@ -380,7 +364,7 @@ def _numbers_of_merges(family, most, n_cuts=math.inf):
         for n_more in range(min(n_others, (most - spent) // family.cuts.other) + 1):
             if 1 <= sum(chosen) + n_more <= n_cuts:
                 cost = int(spent) + n_more * family.cuts.other
-                numbers.setdefault(cost, []).append(log_choices(n_others, n_more))
+                numbers.setdefault(cost, []).append(null_laws.log_choices(n_others, n_more))
     return np.array(sorted(numbers)), np.array([logsumexp(numbers[cost]) for cost in sorted(numbers)])
 
 
@@ -390,7 +374,7 @@ def _label_grids(n, n_labels, family):
     for side in family.sides:
         for n_rows in {n_codes, 2} if n_labels == 2 and side.n_groups > 2 else {n_codes}:
             offset = scorer.offset_of_labels(n_labels, side)
-            log_tail = partial(log_variation_tail, n=n, n_rows=n_rows, n_columns=side.n_groups)
+            log_tail = partial(null_laws.log_variation_tail, n=n, n_rows=n_rows, n_columns=side.n_groups)
             yield _grids(n, family, side, n_rows, offset, log_tail)
 
 

@@ -34,7 +34,7 @@ def test_a_measure_has_the_largest_sensitivity_of_its_families():
     assert not any(family.knows_target_shares for family in _families_of(halves)[1:])
     assert halves.sensitivity(shape) == plain.sensitivity(shape) == mtv_r_sensitivity(n)
     known = mtv_r_sensitivity(n, knows_target_shares=True)
-    for measure in (plain.spending_on_target(), plain.with_target_shares([0.25] * 4)):
+    for measure in (replace(plain, spends_on_target=True), plain.with_target_shares([0.25] * 4)):
         assert measure.sensitivity(shape) == known
 
 
