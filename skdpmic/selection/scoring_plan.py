@@ -82,17 +82,13 @@ class ScoringPlan(FitPlan):
                 f"{quoted(k)}: nothing would be chosen, at a cost of epsilon.{order}"
             )
 
-    def spends_on_target(self, n_classes):
-        """Whether a part of the budget is spent on a target with this many classes, or of numbers."""
-        return self.shares is None and self.statistic.spends_on_target(n_classes)
-
     def n_wanted(self, n_features):
         """Number of features to choose; None if the scores decide it."""
         return None if self.k is None else n_to_keep(self.k, n_candidates(self.keep, n_features))
 
     def release(self, n_features, n_groups, n_classes):
         """The release of a table of this shape; without `n_groups`, pairs of its features cannot be counted."""
-        spends = self.spends_on_target(n_classes)
+        spends = self.shares is None and self.statistic.spends_on_target(n_classes)
         if self.mechanism is not None:
             return release_of_scores(self.mechanism, self.epsilon, self.delta, n_features, spends_on_target=spends)
         among = n_candidates(self.keep, n_features)
@@ -135,8 +131,8 @@ class ScoringPlan(FitPlan):
     def ready(self, public):
         """The release of a table with these public facts; warns, and refuses what cannot be released."""
         shape, n_classes = public.shape, public.n_classes
-        self._check_knows_largest(n_classes)
         release = self.release(shape.n_features, shape.n_groups if public.has_rows else None, n_classes)
+        self._check_knows_largest(release, n_classes)
         measure = self.measure_of(release, shape.n_groups, n_classes, public.measure)
         self.warn_about_table(public)
         self._check_k(shape.n_features)
@@ -146,10 +142,10 @@ class ScoringPlan(FitPlan):
         ready = ReadyToScore(entry, self, release, measure, shape, mechanism, law, by_chance)
         return replace(ready, has_warned=ready.warn_if_hidden(measure))
 
-    def _check_knows_largest(self, n_classes):
+    def _check_knows_largest(self, release, n_classes):
         """Raise if the largest possible score is needed and not known: if no shares of classes are given or learnt."""
         is_given = self.shares is not None and self.max_weight is None  # with weights, their mean must also be learnt
-        is_known = n_classes is not None and (is_given or self.spends_on_target(n_classes))
+        is_known = n_classes is not None and (is_given or release.spends_on_target)
         if self.needs_largest and not is_known:
             raise ValueError(
                 "threshold must be a number, because the largest possible score is not known: it is only for classes "
