@@ -353,7 +353,7 @@ MESSAGES = (  # how they begin
     r"Unknown label type: [a-z]+(?:-[a-z]+)?",
 )
 PHRASES = (  # anywhere in them
-    r"Sparse data was passed(?: for X)?, but dense data is required\. Use '\.toarray\(\)'",
+    r"Sparse data was passed(?: for [Xy])?, but dense data is required\. Use '\.toarray\(\)'",
     r"Feature names are only supported if all input features have string names",
     r"The feature names should match those that were passed during fit",
     r"requires y to be passed, but the target y is None",

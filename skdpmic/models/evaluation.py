@@ -469,7 +469,7 @@ def _classes(model, rows):
     position = {label: k for k, label in enumerate(np.asarray(model.classes_).tolist())}
     probabilities = _checked(_answer(model, "predict_proba", rows), rows, (len(position),))
     labels = np.asarray(_answer(model, "predict", rows)).tolist()
-    return probabilities, np.array([position.get(label, -1) for label in labels], dtype=np.int64)
+    return probabilities, _checked([position.get(label, -1) for label in labels], rows, ())
 
 
 def _answer(model, method, rows):

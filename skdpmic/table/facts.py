@@ -40,6 +40,7 @@ def by_number(entries, parameter, n_features, names):
     if unknown:
         raise ValueError(
             f"{parameter} must have entries for features of X only, got others, {abbreviated(unknown)}."
+            f"{' Features with names are given by name.' if names is not None and any(map(is_whole, unknown)) else ''}"
             f"{almost(unknown, () if names is None else names)}"
         )
     return {j: entries[key] for key, j in found.items()}

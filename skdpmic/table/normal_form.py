@@ -430,8 +430,9 @@ def _read_sparse(array, kind):
     """Values with those that are not stored; as floats if these are NaN, whether there are any or not."""
     import pandas
 
-    dense = array.to_dense()
-    return read_numpy(dense.astype(np.float64) if kind == NUMBERS and pandas.isna(array.fill_value) else dense, kind)
+    if kind == NUMBERS and pandas.isna(array.fill_value):
+        return read_numpy(np.asarray(array, dtype=np.float64), kind)  # integers would make numbers of missing values
+    return read_numpy(array.to_dense(), kind)
 
 
 def _from_polars(series):

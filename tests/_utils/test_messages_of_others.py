@@ -9,7 +9,7 @@ import sklearn
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils import check_array
+from sklearn.utils import check_array, column_or_1d
 
 from skdpmic._utils.texts import is_invalid_parameter, public_messages, without_data
 from tests.folding import each
@@ -58,6 +58,10 @@ CALLS = {
     "sparse X": (
         lambda: GaussianNB().fit(sparse.csr_matrix(X), Y > 0.5),
         "Sparse data was passed for X, but dense data is required. Use '.toarray()'",
+    ),
+    "sparse y": (
+        lambda: column_or_1d(sparse.csr_matrix(Y[:, np.newaxis])),
+        "Sparse data was passed for y, but dense data is required. Use '.toarray()'",
     ),
     "other names": (
         lambda: Ridge().fit(frame("abc"), Y).predict(frame("abd")),

@@ -204,6 +204,15 @@ def test_errors_of_a_model_are_said_to_be_its_own_and_quote_no_value(rows, said)
     assert "secret" not in str(raised.value)
 
 
+def test_a_model_that_predicts_several_labels_for_a_record_is_refused():
+    class Stammering(LogisticRegression):
+        def predict(self, X):
+            return np.repeat(super().predict(X), 2 * (X[0, 0] > 0.5))
+
+    with pytest.raises(ValueError, match="must predict one number for every record"):
+        evaluate(Stammering().fit(X, Y))
+
+
 def test_warnings_of_a_model_about_records_are_not_shown(recwarn):
     labels = np.array(["a", "b"])[Y][:, None]
     model = make_pipeline(OneHotEncoder(handle_unknown="warn"), LogisticRegression()).fit(labels, Y)

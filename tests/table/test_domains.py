@@ -141,6 +141,7 @@ def test_types_declare_labels_unless_an_entry_overrides_them():
         ({"age": (0, 9)}, None, NAMES, r"not in categories, got none for \['sex', 'pay'\]"),
         ({"age": (0, 9), "Pay": (0, 1)}, None, NAMES, r"bounds must have entries for features of X only.*\['Pay'\]"),
         ((0, 1), {"gender": ["f", "m"]}, NAMES, r"categories must have entries for features of X only.*\['gender'\]"),
+        ((0, 1), {1: ["f", "m"]}, NAMES, r"of X only, got others, \[1\]\. Features with names are given by name\."),
         ({"age": (0, 9)}, {"age": ["f", "m"]}, NAMES, r"in bounds or in categories, got both for \['age'\]"),
         ({"age": (0, 9)}, None, None, "bounds is a dict by feature name, but X has no feature names"),
         ((0, 1), {"sex": ["f", "m"]}, None, "categories is a dict by feature name, but X has no feature names"),

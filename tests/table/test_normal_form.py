@@ -80,6 +80,7 @@ BOXES = objects([3.0, pa.scalar(None), pa.scalar(9.0), 7.0, None, None])
 BOXES[4] = np.array(3.0)
 ZERO_BY_ZERO = pd.array([3, 0, 9, 7, 3, None], dtype="Float64") / pd.array([1, 0, 1, 1, 1, 1], dtype="Float64")
 LAST_MISSING = pa.array(TEXTS[:5]), pa.array([None], pa.string())
+SPARSE = pd.arrays.SparseArray(np.array(FLOATS, dtype=float))
 EXACT = [None if value is None else Decimal(value) for value in FLOATS]
 ORDERED = pd.CategoricalDtype(["zebra", "b", "a", "c"], ordered=True)
 EVERY = {
@@ -104,7 +105,8 @@ EVERY = {
     "Categorical of another order": (OBJECTS, pd.Series(pd.Categorical(FLOATS, [9, "b", 7, 3]))),
     "NaN beside NA": (NUMBERS, pd.Series(ZERO_BY_ZERO)),
     "NaN beside null": (NUMBERS, pl.Series([*FLOATS[:5], NAN])),
-    "sparse with NaN": (NUMBERS, pd.Series(pd.arrays.SparseArray(np.array(FLOATS, dtype=float)))),
+    "sparse with NaN": (NUMBERS, pd.Series(SPARSE)),
+    "sparse integers with NaN": (NUMBERS, pd.Series(SPARSE.astype(pd.SparseDtype("i8", NAN)))),
     "half": (NUMBERS, pa.array(FLOATS, pa.float16())),
     "single": (NUMBERS, np.array(FLOATS, dtype=np.float32)),
     "views": (TEXT, pa.array(TEXTS, pa.string_view())),
