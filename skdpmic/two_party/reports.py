@@ -8,7 +8,6 @@ import json
 import math
 import os
 import struct
-from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -195,8 +194,7 @@ class OpenReports(NamedTuple):
 
     def read(self):
         """The checked reports; a ValueError if they do not match their description."""
-        with _errors_of_files():
-            self.table.validate(full=True)
+        _without_content(self.table.validate, full=True)
         parts = [_parts(self.table.column(j), column) for j, column in enumerate(self.description.columns)]
         k = self.description.columns_per_record
         if not np.all(sum(of_column >= 0 for of_column in parts) == k):
@@ -208,7 +206,7 @@ def open_reports(reports):
     """The reports in an Arrow table, or in an Arrow file; a ValueError or TypeError if there are none."""
     if isinstance(reports, str | os.PathLike):
         check_regular(reports)
-        reports = _table_in(reports)
+        reports = _without_content(_table_in, reports)
     if not isinstance(reports, _pyarrow().Table):
         raise TypeError(
             "reports must be a pyarrow.Table from RandomizedResponse.to_arrow, or the path of an Arrow file of it, "
@@ -251,18 +249,17 @@ def _table_in(path):
     gigabytes, so compressed files are refused.
     """
     ipc = _pyarrow().ipc
-    with _errors_of_files():
-        file = _pyarrow().memory_map(os.fsdecode(path))
-        file.seek(_MAGIC_BYTES)
-        for message in ipc.MessageReader.open_stream(file):
-            is_plain = message.type == "record batch" and not _is_compressed(message.metadata)
-            if not is_plain and message.type != "schema":
-                raise ValueError(
-                    "reports in a file must be integers without compression: write it by "
-                    "pyarrow.feather.write_feather(table, path, compression='uncompressed')."
-                )
-        file.seek(_MAGIC_BYTES)
-        return ipc.open_stream(file).read_all()
+    file = _pyarrow().memory_map(os.fsdecode(path))
+    file.seek(_MAGIC_BYTES)
+    for message in ipc.MessageReader.open_stream(file):
+        is_plain = message.type == "record batch" and not _is_compressed(message.metadata)
+        if not is_plain and message.type != "schema":
+            raise ValueError(
+                "reports in a file must be integers without compression: write it by "
+                "pyarrow.feather.write_feather(table, path, compression='uncompressed')."
+            )
+    file.seek(_MAGIC_BYTES)
+    return ipc.open_stream(file).read_all()
 
 
 def _is_compressed(header):
@@ -285,15 +282,12 @@ def _target(header, place):
     return place + struct.unpack_from("<I", header, place)[0]
 
 
-@contextmanager
-def _errors_of_files():
-    """Replace Arrow's messages about damaged files, which might quote their content."""
+def _without_content(read, *arguments, **options):
+    """The result, without Arrow's errors about damaged files, whose messages might quote their content."""
     try:
-        yield
+        return read(*arguments, **options)
     except (_pyarrow().ArrowException, OSError):
         pass
-    else:
-        return
     raise ValueError("reports must be a readable Arrow (Feather) file or table, got a damaged one or another file.")
 
 
