@@ -224,7 +224,7 @@ def mic_of_table(weights, B):
 def mic_of_class_table(weights, B):
     """MIC of a table against classes, which are its columns and are not merged: only rows are merged.
 
-    For three classes, also each against the other two, as in :func:`skdpmic.statistics.mic.mic_r.discrete_plan`.
+    For three classes, also each against the other two, as in :func:`skdpmic.statistics.mic.mic_r.class_grids`.
 
     Parameters
     ----------
