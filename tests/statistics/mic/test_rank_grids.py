@@ -66,7 +66,7 @@ CASES = [(4, 1), (4, 15), (6, 1), (8, 2), (9, 2), (12, 1)]
 
 @pytest.mark.few
 @compiled_only
-@pytest.mark.parametrize("n, B, c", [*((n, *case) for n in (4, 5, 6) for case in CASES), (7, 4, 1), (7, 9, 2)])
+@pytest.mark.parametrize("n, B, c", [(n, *case) for n in (4, 5, 6, 7) for case in CASES])
 def test_largest_change_over_all_data_sets_is_within_the_bound(n, B, c):
     largest = largest_change_of_mic_e(n, B, c)
     assert largest <= _bound_before_clipping_at_1(n, B) + ERROR

@@ -192,13 +192,12 @@ def test_certificate_of_the_lone_record_closes_for_every_n_from_9_to_124():
 
 THREE = (0.1, 0.45, 0.9)  # in halves 0 0 1, in thirds 0 1 2
 FOUR = (0.1, 0.45, 0.55, 0.9)  # in thirds 0 1 1 2, in quarters 0 1 2 3
+FIVE = (0.05, 0.2, 0.4, 0.6, 0.95)  # in quarters 0 0 1 2 3, in sixths 0 1 2 3 5
 EXHAUSTED = [  # number of classes, B, c, places of the feature, n; three numeric parts are possible from B = 9 on
     *[(None, 4, 1, FOUR, 4), (None, 8, 1.5, FOUR, 5), (None, 9, 1, THREE, 4)],
-    *[
-        (None, *case)
-        for case in ((9, 1, THREE, 9), (9, 1, FOUR, 7), (9, 2, FOUR, 6), (12, 1, FOUR, 7), (16, 1, FOUR, 6))
-    ],
-    *[(2, 8, 1, FOUR, 8), (3, 9, 1, THREE, 4), (3, 9, 1, THREE, 9), (3, 9, 2, FOUR, 5), (3, 12, 1, FOUR, 8)],
+    *[(None, 9, 1, THREE, 9), (None, 9, 1, FOUR, 7), (None, 9, 2, FOUR, 6), (None, 9, 2, FIVE, 4)],
+    *[(None, 12, 1, FOUR, 7), (None, 16, 1, FOUR, 6)],
+    *[(2, 8, 1, FOUR, 8), (3, 9, 1, THREE, 4), (3, 9, 1, THREE, 9), (3, 9, 2, FOUR, 5), (3, 12, 1, FOUR, 10)],
     *[(4, 12, 1, THREE, 6), (4, 16, 1, FOUR, 6)],
 ]
 
