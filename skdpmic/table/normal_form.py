@@ -177,6 +177,8 @@ def _reader_of(dtype):
         return kind, lambda array: _read_words(array, kind, unit)
     if types.is_boolean(dtype) or types.is_integer(dtype) or types.is_floating(dtype):
         return NUMBERS, lambda array: _read_words(array, NUMBERS)
+    if types.is_time(dtype):  # as counts of its unit: Python's times have no nanoseconds
+        return OTHER, lambda array: _read_words(array, OTHER, np.int64)
     if types.is_decimal(dtype):
         return NUMBERS, _read_decimals
     if name in _TEXTS or name in _BINARIES:
@@ -327,6 +329,8 @@ def _unboxed(value):
     if isinstance(value, np.ma.MaskedArray):  # a masked value among others
         return None if value.ndim == 0 and value.mask else value
     if hasattr(value, "as_py"):
+        if str(getattr(value, "type", "")) == "time64[ns]" and value.is_valid and value.value % 1000:
+            return value  # Python's times have no nanoseconds
         try:
             return value.as_py()
         except Exception:
@@ -443,6 +447,8 @@ def _from_polars(series):
         kind, unit = (DURATIONS, "m8") if name == "Duration" else (DATES, "M8")
         unit = f"{unit}[{getattr(dtype, 'time_unit', None) or 'D'}]"
         return ColumnSource(kind, lambda: _read_polars(series.to_physical(), kind, unit))
+    if name == "Time":  # as counts: Python's times have no nanoseconds
+        return ColumnSource(OTHER, lambda: _read_polars(series.to_physical(), OTHER))
     if name == "Decimal" or name.endswith("128"):  # which numpy does not have
         return ColumnSource(NUMBERS, lambda: of_objects(objects_of(series.to_list()), NUMBERS))
     if name == "Boolean" or dtype.is_numeric():

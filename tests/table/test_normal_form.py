@@ -269,6 +269,7 @@ PEOPLE = {
     "integers of Arrow": pa.array([2**63 + value % 10 for value in LARGE], pa.uint64()),
     "dates of one week": pa.array([2**60 + value % 10 for value in LARGE]).cast(pa.timestamp("ns")),
     "a dictionary of times": pa.array([1, 2, 3, 4, 1], pa.time64("ns")).dictionary_encode(),
+    "times in a list": list(pa.array([1, 2, 3, 4, 1], pa.time64("ns"))),
     "times of Polars": pl.Series([1, 2, 3, 4, 1]).cast(pl.Time),
 }
 
