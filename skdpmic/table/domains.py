@@ -8,6 +8,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
@@ -87,6 +88,15 @@ def seconds_of(value):
         return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
     value = np.datetime64(value) if isinstance(value, datetime.date) else value
     return math.nan if np.isnat(value) else float(seconds(np.array([value]))[0])
+
+
+def part_of_second(value):
+    """What such a scalar has beyond whole seconds, exactly: as floats, nanoseconds of today are the same."""
+    value = value.to_numpy() if hasattr(value, "to_numpy") else value
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        unit, multiple = np.datetime_data(value.dtype)
+        return Fraction(int(value.view(np.int64)) * multiple, _PARTS.get(unit, 1)) % 1
+    return Fraction(getattr(value, "microsecond", 0) or getattr(value, "microseconds", 0), 10**6)
 
 
 # --- Domains ---------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_n_shares, check_shares, is_number, is_whole
 from skdpmic._utils.readable import abbreviated, dates_refused, is_date
 from skdpmic._utils.texts import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS, quoted, require, without_data, without_data_of
-from skdpmic.table import normal_form
+from skdpmic.table import domains, normal_form
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Order, domain_of, kind_of_date, seconds, seconds_of
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form import BYTES, OBJECTS, OTHER, TEXT, array_of, exact_number
@@ -586,7 +586,7 @@ def exact_label(label):
         if normal_form.is_absent(label):  # inside a tuple
             return None
         if kind := kind_of_date(label):
-            return kind, seconds_of(label)
+            return kind, seconds_of(label), domains.part_of_second(label)
     return next((exact(label) for of_type, exact in _EXACT if isinstance(label, of_type)), label)
 
 
@@ -596,6 +596,6 @@ _EXACT = (
     (str, str.__str__),
     (bytes, bytes.__bytes__),
     (int | np.integer | np.bool_, int),
-    (float | np.floating, float),
+    (float | np.float32 | np.float16, float),  # longer ones are equal to others by value as they are
     (tuple, lambda label: tuple(map(exact_label, label))),
 )

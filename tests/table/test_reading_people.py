@@ -61,7 +61,7 @@ def test_which_rows_count_follows_from_a_label_and_the_order_of_its_own_rows():
 def test_keys_are_the_same_in_every_process_and_container():
     """Python hashes bytes, text and dates differently in each process."""
     labels = [b"a", DAY, ("a", b"a"), 7, "a"]
-    assert (read_people(labels, 1, len(labels)).keys % 1000).tolist() == [737, 485, 461, 890, 343]
+    assert (read_people(labels, 1, len(labels)).keys % 1000).tolist() == [737, 598, 461, 890, 343]
     here, *others = (read_people(dates, 1, 4).keys.tolist() for dates in (DAYS, DAYS.astype("M8[ns]"), DAYS.tolist()))
     assert others == [here, here]
 
@@ -108,6 +108,7 @@ DAY = datetime.datetime(2020, 1, 1)
 SCALARS = [
     *[DAY, DAY.date(), np.datetime64("2020-01-01"), np.datetime64("2020-01-01", "ns"), pd.Timestamp(DAY)],
     *[DAY.replace(tzinfo=datetime.UTC), pd.Timestamp(DAY, tz="UTC"), np.datetime64("2020"), pd.Period("2020-01-01")],
+    *[pd.Timestamp(DAY) + pd.Timedelta(1, "ns"), np.datetime64("2020-01-01", "ns") + 1, np.longdouble(0.1) + 2**-60],
     *[datetime.timedelta(1), np.timedelta64(1, "D"), np.timedelta64(24, "h"), pd.Timedelta("1D")],
     *[0.1, np.float32(0.1), np.float16(0.1), np.longdouble(0.1), Decimal("0.1"), Fraction(1, 10)],
     *[2**53, 2**53 + 1, 2.0**53, np.int64(2**53 + 1), np.float64(2**53), Decimal(2**53 + 1), True, 1, np.bool_(True)],
@@ -134,6 +135,7 @@ def test_no_label_decides_whether_two_others_are_of_one_person():
     number_of = {(type(label), repr(label)): i for i, label in enumerate(SCALARS)}
     same = [(DAY, pd.Timestamp(DAY)), (DAY, np.datetime64("2020-01-01")), (2**53 + 1, Decimal(2**53 + 1)), (True, 1.0)]
     other = [(2**53 + 1, 2.0**53), (0.1, np.float32(0.1)), ("a", b"a"), ("1", 1), (0.1, Decimal("0.1"))]
+    same, other = [*same, SCALARS[9:11]], [*other, (DAY, SCALARS[9]), (0.1, SCALARS[11])]  # with more digits
     for pairs, expected in ((same, True), (other, False)):
         for pair in pairs:
             assert alone[tuple(number_of[type(label), repr(label)] for label in pair)] == expected, pair
