@@ -13,11 +13,13 @@ from tests.statistics.grids.test_partitions import (  # noqa: F401
     test_no_value_is_looked_up_outside_the_bucket_table,
     test_parts_match_the_definition_on_and_around_every_edge,
 )
+from tests.statistics.mtv.naive_mtv_r import numeric_scorer
 from tests.statistics.mtv.test_counts import (  # noqa: F401
     test_scores_from_counts_of_chunks_in_any_order_equal_those_from_records_bit_for_bit,
 )
 from tests.statistics.mtv.test_mtv_r import (  # noqa: F401
-    test_score_equals_that_of_all_merges_in_exact_fractions,
+    COLUMNS,
+    FAMILIES,
     test_scores_are_exact_up_to_the_largest_number_of_records,
 )
 
@@ -36,6 +38,16 @@ def table_of(n, rng):
     numbers += [rng.normal(size=n) * 10, infinite]
     labels = [rng.integers(0, 4, n).astype(np.uint32)]
     return numbers + labels, [(0.0, 1.0)] * 3 + [(0.0, 2.0)] + [(-3.0, 5.0)] * 3 + [Nominal(3)]
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each("n", [2, 3, 7, 40])
+@each("kind", COLUMNS)
+def test_scores_in_any_family_equal_those_of_the_kernels_bit_for_bit(family, kind, n):
+    x, y = COLUMNS[kind](n, np.random.default_rng(n))
+    by_numpy = numeric_scorer(y, (0.0, 1.0), family).score(x, (0.0, 1.0))
+    with in_numpy(False):
+        assert numeric_scorer(y, (0.0, 1.0), family).score(x, (0.0, 1.0)) == by_numpy
 
 
 @pytest.mark.parametrize("n_classes", [None, 2, 5])
