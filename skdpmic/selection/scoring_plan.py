@@ -132,29 +132,24 @@ class ScoringPlan(FitPlan):
         """The release of a table with these public facts; warns, and refuses what cannot be released."""
         shape, n_classes = public.shape, public.n_classes
         release = self.release(shape.n_features, shape.n_groups if public.has_rows else None, n_classes)
-        self._check_knows_largest(release, n_classes)
         measure = self.measure_of(release, shape.n_groups, n_classes, public.measure)
         self.warn_about_table(public)
-        self._check_k(shape.n_features)
+        self._check_choice(shape.n_features, n_classes is not None, release.spends_on_target)
         measure.prepare(shape)
         mechanism, law, by_chance = release.noise_and_chance(measure, shape, public.kept)
         entry = self.entry(release, mechanism, shape, self.statistic.name)
         ready = ReadyToScore(entry, self, release, measure, shape, mechanism, law, by_chance)
         return replace(ready, has_warned=ready.warn_if_hidden(measure))
 
-    def _check_knows_largest(self, release, n_classes):
-        """Raise if the largest possible score is needed and not known: if no shares of classes are given or learnt."""
+    def _check_choice(self, n_features, has_classes, learns_shares):
+        """Raise if nothing would be chosen by names, or a largest score is not known; warn if k chooses nothing."""
         is_given = self.shares is not None and self.max_weight is None  # with weights, their mean must also be learnt
-        is_known = n_classes is not None and (is_given or release.spends_on_target)
-        if self.needs_largest and not is_known:
+        if self.needs_largest and not (has_classes and (is_given or learns_shares)):
             raise ValueError(
                 "threshold must be a number, because the largest possible score is not known: it is only for classes "
                 "whose shares are public (target_shares, without max_weight) or learnt (statistic='mtv_r', up to four "
                 "classes)."
             )
-
-    def _check_k(self, n_features):
-        """Raise if nothing would be chosen by names, and warn if nothing would be by scores."""
         self.check_has_choice(n_features)
         if self.k not in (None, "all") and self.k >= n_features:
             size = "greater than" if self.k > n_features else "equal to"

@@ -885,16 +885,11 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
                 f"criterion must be 'single' or 'auto' with statistic={quoted(self.statistic)}, got 'joint': only "
                 "'mtv_r' scores features together."
             )
-        reads_kept = self._reads_kept()
-        names = {"k": self.k, "criterion": self.criterion, "keep": self.keep, "reads_kept": reads_kept}
-        return scoring_plan(self, MeasureParameters(), can_be_joint=self.statistic == "mtv_r" and reads_kept, **names)
-
-    def _reads_kept(self):
-        """Whether other features can be compared with those of `keep`."""
-        if self.criterion != "auto":
-            return self.criterion == "joint"
         described = {*(self.bounds if isinstance(self.bounds, dict) else self.keep), *(self.categories or {})}
-        return self.statistic == "mtv_r" and described.issuperset(self.keep)
+        can_be_compared = self.statistic == "mtv_r" and described.issuperset(self.keep)  # others, with those of `keep`
+        reads_kept = can_be_compared if self.criterion == "auto" else self.criterion == "joint"
+        names = {"k": self.k, "criterion": self.criterion, "keep": self.keep, "reads_kept": reads_kept}
+        return scoring_plan(self, MeasureParameters(), can_be_joint=reads_kept, **names)
 
     def _further_columns(self):
         if not hasattr(self, "gaps_"):

@@ -11,12 +11,12 @@ new folder, and add it here. Everything else uses this registry.
 from collections import ChainMap
 from typing import Any
 
+from skdpmic._utils.arguments import is_number
 from skdpmic._utils.texts import quoted
 from skdpmic.statistics.mic.mic_r import check_correction
 from skdpmic.statistics.mic.statistic import MicE, MicR
 from skdpmic.statistics.mtv.statistic import MtvR
 from skdpmic.statistics.ranks import Kendall
-from skdpmic.table.values import check_max_weight
 
 STATISTICS = {kind.name: kind for kind in (MicR, MtvR, Kendall)}
 PAIR_STATISTICS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  # all that can score a single pair
@@ -43,7 +43,8 @@ def check_of_target(statistic):
 
 def check_takes_weights(statistic, max_weight):
     """Raise unless the statistic supports this `max_weight`; None means equal weights."""
-    check_max_weight(max_weight)
+    if max_weight is not None and not (is_number(max_weight) and 0 < max_weight < float("inf")):
+        raise ValueError(f"max_weight must be None or a finite number > 0, got {quoted(max_weight)}.")
     if max_weight is not None and not statistic.takes_weights:
         able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.takes_weights)
         raise ValueError(

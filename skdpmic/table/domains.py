@@ -234,11 +234,6 @@ class Ignored(_AsRead):
     encoded: ClassVar[tuple] = (0.0, 1.0)  # arbitrary: nothing is scored
 
 
-def is_range(lower, upper):
-    """Whether two numbers are the ends of a range: finite, in order, and with a finite width."""
-    return lower < upper and math.isfinite(upper - lower)
-
-
 def in_unit_interval(values, lower, upper):
     """Floats clipped to a range, then scaled; clipped first, because differences could overflow."""
     width = upper - lower or 1.0  # 0 for a range so narrow that its ends have the same logarithm
@@ -271,7 +266,8 @@ def domain_of(entry, name, allowed=_ALLOWED):
     except (TypeError, ValueError, OverflowError):
         advice = _advice(entry) if allowed == _ALLOWED else ""
         raise ValueError(f"{name} must be {allowed}, got {quoted(entry)}{advice}.") from None
-    if not all(is_range(lower, upper) for lower, upper in pairwise(ends)) or not is_range(ends[0], ends[-1]):
+    widths = [upper - lower for lower, upper in [*pairwise(ends), (ends[0], ends[-1])]]
+    if not all(0 < width < math.inf for width in widths):
         what = "lower < upper" if len(ends) == 2 else "increasing numbers"
         raise ValueError(f"{name} must be finite with {what}, as must upper - lower, got {quoted(entry)}.")
     if is_log and of != NUMBERS:

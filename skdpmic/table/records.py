@@ -321,7 +321,11 @@ def read_columns(table, domains):
     ndarray of shape (n_features, n_samples), or Columns
     """
     different = {id(domain): domain for domain in domains}.values()  # one, where all columns have the same bounds
-    if table.values is not None and all(map(_leaves_numbers, different)):
+    are_unchanged = (
+        isinstance(domain, Order | Ignored) or (isinstance(domain, Range) and domain.of == NUMBERS)
+        for domain in different
+    )
+    if table.values is not None and all(are_unchanged):
         values = table.values.T
         return Columns(values, table.n_samples) if values.dtype.kind in "biu" else values
     if table.is_sparse or table.values is not None:  # the table must not become dense, or floats, as a whole
@@ -341,11 +345,6 @@ def read_values(table, domains):
     """
     refuse_faults(dict(enumerate(domains)), table.column_at, table.name_of)
     return [_read(table, j, domain) for j, domain in enumerate(domains)]
-
-
-def _leaves_numbers(domain):
-    """Whether a domain leaves numbers unchanged."""
-    return isinstance(domain, Order | Ignored) or (isinstance(domain, Range) and domain.of == NUMBERS)
 
 
 def _place(table, j, domain):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_n_shares, check_shares, is_number, is_whole
+from skdpmic._utils.arguments import check_n_shares, check_shares, is_whole
 from skdpmic._utils.readable import abbreviated, dates_refused, is_date
 from skdpmic._utils.texts import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS, quoted, require, without_data, without_data_of
 from skdpmic.table import domains, normal_form
@@ -370,12 +370,6 @@ def _with_common_type(labels):
 
 
 # --- Weights -----------------------------------------------------------------------------------------------
-
-
-def check_max_weight(max_weight):
-    """Raise unless `max_weight` is valid."""
-    if max_weight is not None and not (is_number(max_weight) and 0 < max_weight < float("inf")):
-        raise ValueError(f"max_weight must be None or a finite number > 0, got {quoted(max_weight)}.")
 
 
 def check_given_together(
