@@ -118,14 +118,14 @@ def by_rank(estimator):
     return np.argsort(estimator.ranking_, kind="stable")
 
 
-def broken_by(entry):
+def breaks_guarantee(entry):
     """Names of the parameters that break the guarantee of a release; empty if none does."""
     return [*filter(None, entry.broken_by.split(", ")), *(["epsilon"] if entry.epsilon == math.inf else [])]
 
 
 def why_broken(entry):
     """The reasons why a release has no privacy; empty if it has."""
-    return [_WHY_BROKEN[name] for name in broken_by(entry)]
+    return [_WHY_BROKEN[name] for name in breaks_guarantee(entry)]
 
 
 # --- Texts ----------------------------------------------------------------------------------------------------------

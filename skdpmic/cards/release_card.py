@@ -10,7 +10,7 @@ from typing import Any
 
 from skdpmic import __version__
 from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_labels, check_published
-from skdpmic._utils.summaries import NOT_COVERED, broken_by, table_as_html
+from skdpmic._utils.summaries import NOT_COVERED, breaks_guarantee, table_as_html
 from skdpmic._utils.texts import budget, budget_left, escaped, html_facts, html_rows, in_html, wrapped
 from skdpmic._utils.user_files import plain, write_whole
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -185,7 +185,7 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
         "package": {"name": "skdpmic", "version": __version__},
         "by": by,
         "private": not shown.broken,
-        "broken_by": list(dict.fromkeys(name for entry in shown.entries for name in broken_by(entry))),
+        "broken_by": list(dict.fromkeys(name for entry in shown.entries for name in breaks_guarantee(entry))),
         "why_broken": list(shown.broken),
         "published": {
             "what": what,

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.arguments import check_verbose, is_whole
 from skdpmic._utils.private_estimator import about_numbered_labels, never_cached
 from skdpmic._utils.readable import column_names, refuse_collection, refuse_masked, refuse_target_among
-from skdpmic._utils.summaries import broken_by
+from skdpmic._utils.summaries import breaks_guarantee
 from skdpmic._utils.texts import SILENT, Progress, public_messages, quoted, warn, without_data
 from skdpmic._utils.typing import ColumnLike, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -417,7 +417,7 @@ def _reason(step, rooms):
     if not type(step).__module__.startswith(rooms):
         return _kind(step)
     entry = getattr(step, "_entry", None)
-    broken = broken_by(entry) if entry is not None else []
+    broken = breaks_guarantee(entry) if entry is not None else []
     return f"a {_kind(step)} without privacy because of {' and '.join(broken)}" if broken else ""
 
 

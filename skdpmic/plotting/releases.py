@@ -360,7 +360,7 @@ class ScoresDisplay(Display):
             of_noise = {
                 "intervals": estimator.scores_interval(confidence, simultaneous=simultaneous),
                 "noise_margin": estimator._mechanism_of_scores(cls.__name__).half_width(confidence, n_together),
-                "scores_at": estimator._scores_at,
+                "scores_at": estimator._learnt_of_target,
             }
         possible = getattr(estimator, "largest_possible_score_", None)
         of_possible = "" if possible is None else f", scores up to {in_short(possible)} possible"

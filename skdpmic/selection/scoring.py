@@ -511,10 +511,10 @@ class PrivateScores(PrivateScoring):
     @property
     def _what_intervals_hold(self):
         """What an interval is for, in words."""
-        return f"the noise-free score{self._scores_at}"
+        return f"the noise-free score{self._learnt_of_target}"
 
     @property
-    def _scores_at(self):
+    def _learnt_of_target(self):
         """The learnt facts about the target on which the noise-free scores rest, in words; empty if there are none."""
         if not self._null_model.measure.has_common_error or self._target_shares.is_public:
             return ""

@@ -75,7 +75,7 @@ def scores_interval(statistics, simultaneous):
 
 def scores_as_released(fit, X, y):
     """Noise-free scores at the released shares and cut; those of the fit if these cannot be passed as an argument."""
-    if not fit._scores_at or len(fit.target_shares_) > 2 or min(fit.target_shares_) <= fit._target_shares.error:
+    if not fit._learnt_of_target or len(fit.target_shares_) > 2 or min(fit.target_shares_) <= fit._target_shares.error:
         return read(fit._plan(), X, y).scores(fit._null_model.measure, None, None)
     given = {name: getattr(fit, f"{name}_") for name in ("target_shares", "B", "c") if hasattr(fit, f"{name}_")}
     if fit._target_shares.knots is not None:

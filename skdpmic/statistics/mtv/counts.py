@@ -489,19 +489,19 @@ def _fill_longest_on_lines(
                 line[t] = 2 * (scale * line[t] - margin * of_all[t])
             end = _keep_turning_points(line, n_steps, turns, places)
             for _ in range(2 if least[i] > 0 else 0):  # each pass leaves a third of the close pairs
-                end = _drop_close_pairs(turns, places, end, least[i])
+                end = _drop_small_turns(turns, places, end, least[i])
             low[:], high[:] = 0, 0
             is_peak, passed = turns[1] >= turns[0], 0
             for t in range(one, end + one):
                 while passed < len(costs) and points[f, passed] <= places[t]:
                     height = line[points[f, passed]]
-                    _pass(high, low, 2 * height, costs[passed])
-                    _pass(low, high, -2 * height, costs[passed])
+                    _extend(high, low, 2 * height, costs[passed])
+                    _extend(low, high, -2 * height, costs[passed])
                     passed += 1
                 if t < end and is_peak:
-                    _pass(high, low, 2 * turns[t], other)
+                    _extend(high, low, 2 * turns[t], other)
                 elif t < end:
-                    _pass(low, high, -2 * turns[t], other)
+                    _extend(low, high, -2 * turns[t], other)
                 is_peak = not is_peak
             last, of_side = turns[end], lengths[f, i]
             for cost in range(most + 1):
@@ -509,8 +509,8 @@ def _fill_longest_on_lines(
 
 
 @leaf
-def _pass(after, before, twice, cost):
-    """A piece that leads here in one direction, and a cut of this cost, after which the next leads in the other."""
+def _extend(after, before, twice, cost):
+    """Extend the longest paths of each cost by the piece that ends at this cut; the next piece turns around."""
     from_here = after[cost:]
     for i in range(len(from_here)):
         from_here[i] = max(from_here[i], before[i] + twice)
@@ -532,12 +532,13 @@ def _keep_turning_points(line, n_steps, turns, places):
 
 
 @leaf
-def _drop_close_pairs(turns, places, end, least):
-    """Drop pairs of turning points whose distance exceeds neither `least` nor that of either to its other neighbour.
+def _drop_small_turns(turns, places, end, least):
+    """Drop pairs of turns that are too close for a longest path to turn at both; return the last of those kept.
 
-    A path through both has two more pieces and is longer by at most twice their distance. A path through one of them is
-    no longer than one through the higher peak or the lower valley next to them, unless it has a cheaper cut in between:
-    then that is as close, and takes the place of the other one of the two.
+    Their distance exceeds neither `least` nor that of either to its other neighbour. A path through both has two more
+    pieces and is longer by at most twice their distance. A path through one of them is no longer than one through the
+    higher peak or the lower valley next to them, unless it has a cheaper cut in between: then that is as close, and
+    takes the place of the other one of the two.
     """
     last, one, two = np.uint64(1), np.uint64(1), np.uint64(2)
     turns[end + one] = turns[end]  # a step of 0 after the end, the smallest
