@@ -178,8 +178,8 @@ class MtvRGrids(Measure):
 
     def sensitivity(self, shape):
         """Sensitivity of the score in [0, 1], single or joint: the largest of all families that score."""
-        n, each = shape.n_samples, shape.rows_per_group
-        return max(family.sensitivity(n, each, self.units) for family in _families_of(self))
+        n, n_replaced = shape.n_samples, shape.rows_per_group
+        return max(family.sensitivity(n, n_replaced, self.units) for family in _families_of(self))
 
     def rounding_error(self, shape):
         """Bound on the rounding error of the score in [0, 1]."""
