@@ -357,7 +357,10 @@ def _radius(n_cells, scale, random_bytes):
 def _uniform_within(n_cells, radius, random_bytes):
     """A uniformly random integer vector with sum 0 and at most this size."""
     place = int(uniform_below(n_within(n_cells, radius), 1, random_bytes)[0])
-    size = bisect_right(range(radius), place, key=lambda size: n_within(n_cells, size))
+    size, most = 0, radius
+    while size < most:  # the smallest with more vectors; bisect takes no range of such a length
+        middle = (size + most) // 2
+        size, most = (size, middle) if n_within(n_cells, middle) > place else (middle + 1, most)
     moves = np.zeros(n_cells, dtype=object)
     if size == 0:
         return moves

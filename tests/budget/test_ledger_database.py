@@ -14,6 +14,7 @@ import pytest
 from skdpmic import BudgetError, BudgetLedger
 from skdpmic.budget import ledger_database
 from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.privacy.composition import BasicFilter
 from tests.budget.servers import PASSWORD, Server, Wire
 from tests.budget.test_ledger_races import race_for_the_last_of_the_budget
 
@@ -232,6 +233,22 @@ def test_a_charge_cut_off_at_commit_is_written_once(server, database, url, at_co
         with pytest.raises(BudgetError):
             cut.charge("after", 0.5)
     assert whats(ledger) == ["before", "cut off"]
+
+
+def test_a_charge_cut_off_before_commit_is_not_written(server, database, url, monkeypatch):
+    ledger, accepts = BudgetLedger(url, 1.0), BasicFilter.accepts
+    ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
+
+    def cut_off(self, costs):
+        server.execute(ended.format(database))
+        return accepts(self, costs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BasicFilter, "accepts", cut_off)
+        with pytest.raises(OSError, match="cannot be used") as raised:
+            ledger.charge("x", 0.5)
+    assert "may have been written" not in str(raised.value)
+    assert ledger.entries() == []
 
 
 # --- Passwords and roles ------------------------------------------------------------------------------------------
