@@ -28,7 +28,17 @@ from skdpmic._utils.bases import MetaEstimatorMixin
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import are_text, check_meaning, column_names, is_dask_collection, refuse_target_among
 from skdpmic._utils.summaries import MOST_LETTERS, NOT_COVERED, Summary, why_broken
-from skdpmic._utils.texts import Progress, as_python, budget, in_short, is_invalid_parameter, quoted, shortened, warn
+from skdpmic._utils.texts import (
+    Progress,
+    as_python,
+    budget,
+    in_short,
+    is_invalid_parameter,
+    public_messages,
+    quoted,
+    shortened,
+    warn,
+)
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for
@@ -290,13 +300,15 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         results = Parallel(n_jobs=self.n_jobs, return_as=progress.return_as)(
             delayed(scored)(*trial, seed) for trial, seed in zip(trials, seeds, strict=True)
         )
-        scores = np.array(list(progress.track(results, len(trials), "fits")))
+        scores, reasons = zip(*progress.track(results, len(trials), "fits"), strict=True)
         if np.isnan(scores).all():
+            why = "".join(f"{reason}. " for reason in reasons[0])
             raise ValueError(
-                "no candidate could be fitted and scored in any of the subsets of the data. Fit the estimator by "
-                "itself to see why. The subsets may also be too small for it, or lack a class: try a smaller n_subsets."
+                f"no candidate could be fitted and scored in any of the subsets of the data. {why}Fit the estimator by "
+                "itself to see more. The subsets may also be too small for it, or lack a class: try a smaller "
+                "n_subsets."
             )
-        return scores
+        return np.array(scores)
 
     def _check_parameters(self):
         entropy_source(self.random_state)  # raises if it is invalid
@@ -469,7 +481,8 @@ def _has_rows_to_pick(data):
     try:
         return np.shape(resample(data, n_samples=1, random_state=0))[0] == 1
     except Exception:  # of many kinds
-        return np.shape(data)[:1] == (0,)
+        is_converted = hasattr(data, "__array__") and not hasattr(data, "__getitem__")  # before they are picked
+        return is_converted or np.shape(data)[:1] == (0,)
 
 
 def _refuse_unreadable_for(candidates, X, y):
@@ -620,7 +633,7 @@ def mean_over_subsets(scores, bounds):
 
 
 def score_in_subset(X, y, n_features, n_samples, scorer, candidate, subset, seed):
-    """The score of a candidate in one subset; NaN if anything fails, whose message may hold data and is not read.
+    """The score of a candidate in one subset, NaN if it fails; and what the error says without data.
 
     It is a function of the rows of the subset and its own random numbers, in this process or another one. Threads run
     one at a time, because they share the global generators.
@@ -629,9 +642,12 @@ def score_in_subset(X, y, n_features, n_samples, scorer, candidate, subset, seed
         with generators_seeded(seed), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings could reveal data
             trial = nested.for_a_subset(candidate, n_features, len(subset[0]), n_samples)
-            return float(cross_validate(trial, X, y, cv=[subset], scoring=scorer, error_score="raise")["test_score"][0])
-    except Exception:
-        return math.nan
+            results = cross_validate(trial, X, y, cv=[subset], scoring=scorer, error_score="raise")
+            return float(results["test_score"][0]), []
+    except Exception as error:
+        with contextlib.suppress(Exception):  # of an error without a text
+            return math.nan, public_messages(error)
+        return math.nan, []
 
 
 _GENERATORS_LOCK = threading.RLock()

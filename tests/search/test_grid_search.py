@@ -25,7 +25,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils import check_random_state
 
 from skdpmic import (
@@ -516,13 +516,23 @@ def test_a_score_that_is_not_a_number_fails_only_in_its_subset(n_jobs, monkeypat
 @unknown
 def test_when_everything_fails_the_error_quotes_no_data():
     X, y = table()
+    X[:, 0] = 0.8675309
     search = PrivateGridSearch(FailsOn(), {"everywhere": [True, True]})
-    for failing in (search, PrivateGridSearch(Ridge(), TWICE)):
-        with pytest.raises(ValueError, match="no candidate could be fitted and scored in any of the subsets") as caught:
-            failing.fit(X * np.nan, y > 0.5)
-        assert "NaN" not in str(caught.value)
-        assert caught.value.__cause__ is caught.value.__context__ is None
-        assert not hasattr(failing, "n_subsets_")
+    with pytest.raises(ValueError, match="no candidate could be fitted and scored in any of the subsets") as caught:
+        search.fit(X, y > 0.5)
+    assert "8675" not in str(caught.value)
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    assert not hasattr(search, "n_subsets_")
+    with pytest.raises(ValueError, match=r"subsets of the data\. Input X contains NaN"):
+        PrivateGridSearch(Ridge(), TWICE).fit(X * np.nan, y)
+
+
+def test_a_scikit_learn_message_that_quotes_values_is_not_passed_on():
+    names = np.array([[f"patient {i}"] for i in range(240)], dtype=object)
+    search = PrivateGridSearch(make_pipeline(OneHotEncoder(), Ridge()), {"ridge__alpha": [1, 2]})
+    with pytest.raises(ValueError, match=r"subsets of the data\. Fit the estimator by itself") as caught:
+        search.fit(names, table()[1])  # OneHotEncoder: "Found unknown categories ['patient 9', ...] in column 0"
+    assert "patient" not in str(caught.value)
 
 
 # --- Refused before the charge ------------------------------------------------------------------------------------
