@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from skdpmic.statistics import chance
 from skdpmic.statistics.chance import ChanceScores, chance_added, chance_score
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
@@ -93,6 +94,13 @@ def test_chance_adds_nothing_among_features_of_one_kind():
 def test_a_rare_class_leaves_less_to_chance():
     rare, even = (added(1, 0.0, with_shares(shares, 2)) for shares in ((0.95, 0.05), (0.5, 0.5)))
     assert (rare[[0, 2, 3]] < 0.6 * even[[0, 2, 3]]).all()
+
+
+def test_one_simulation_of_gains_serves_learnt_shares_that_are_nearly_equal():
+    learnt = [replace(with_shares((share, 1 - share), 2), spends_on_target=True) for share in (0.5, 0.501)]
+    here, n_simulated = added(1, 0.0, learnt[0]), chance._added.cache_info().misses
+    assert np.array_equal(here, added(1, 0.0, learnt[1]))
+    assert chance._added.cache_info().misses == n_simulated
 
 
 @pytest.mark.parametrize("n_classes", [None, 2])
