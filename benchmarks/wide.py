@@ -26,7 +26,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREA
 import numpy as np
 
 from skdpmic import DPMICSelector, PrivateSelectKBest
-from skdpmic.selection import scoring_plan
+from skdpmic.selection import scoring
 from skdpmic.table.records import TableRecords
 
 SELECTORS = {
@@ -36,7 +36,7 @@ SELECTORS = {
 }
 TABLES = {"genotypes": (0, 2), "uniform": (0, 1)}  # and the bounds of their columns
 TARGETS = {"classes": {"classes": [0, 1]}, "numbers": {"target_bounds": (0, 1)}}
-STEPS = {"reading": (scoring_plan, "read_records"), "scores": (TableRecords, "scores")}
+STEPS = {"reading": (scoring, "read"), "scores": (TableRecords, "scores")}
 
 
 def main(argv=None):
