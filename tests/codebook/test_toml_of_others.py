@@ -61,6 +61,7 @@ def test_dots_and_brackets_in_texts_and_comments_are_none():
     assert codebook.columns["b"].description.endswith('""')
 
 
+@pytest.mark.slow
 def test_a_codebook_too_long_to_be_read_is_not_written(monkeypatch):
     """Nor is it formatted, which takes minutes for a million columns; and no shorter one is refused."""
     too_long = r"at most 4,194,304 bytes, got more: describe columns with similar names together, by a pattern such as"

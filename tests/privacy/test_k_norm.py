@@ -303,6 +303,7 @@ def test_for_one_score_the_distribution_is_laplace():
     assert KNormMechanism(1000, 1).half_width(0.9) == LaplaceMechanism(1000).half_width(0.9)
 
 
+@pytest.mark.slow
 @each("d", [2, 10, 1000])
 def test_reaches_invert_the_tails_and_representative_cubes_have_the_distribution_of_all_cubes(d):
     for tail in (0.9, 0.05, 1e-9):

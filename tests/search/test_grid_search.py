@@ -347,6 +347,7 @@ def test_a_refit_that_cannot_be_paid_is_refused_before_the_choice_is_charged(tmp
         assert len(ledger.entries()) == 2
 
 
+@pytest.mark.slow
 def test_names_after_an_unknown_step_are_not_refused_for_more_than_they_cost(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 3.0, 1e-5)  # in zCDP, less than its epsilon
     steps = [PrivateSelectKBest(1, epsilon=0.1, delta=1e-6, **UNIT), PrivateAdditiveRegressor(2.9, **UNIT)]
@@ -386,6 +387,7 @@ BUDGETS = [
 ]
 
 
+@pytest.mark.slow
 def test_names_chosen_with_delta_are_tried_with_no_less_noise_and_at_most_half_as_much_more():
     """At a larger epsilon, names may come from another mechanism, whose noise is at most 2/3 as large."""
     draw, ratios = random.Random(0), []
@@ -411,6 +413,7 @@ def noise_of(estimator, n):
     return scorer.plan(n, 3).rows[0].error
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("step", BUDGETS)
 def test_what_is_tried_on_some_rows_is_as_noisy_as_what_is_fitted_on_all(step, monkeypatch):
     tried, cross_validate = [], trials_module.cross_validate

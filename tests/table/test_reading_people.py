@@ -38,6 +38,7 @@ def test_everybody_counts_for_the_same_number_of_rows_spread_evenly_over_their_o
         assert max(times) - min(times) <= 1
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("n_own, m", [(5, 2), (2, 3), (4, 3)])
 def test_which_rows_count_is_as_if_drawn_uniformly_by_label(n_own, m):
     """Chi-square test over all sets of rows, for 600 people with labels of each kind; alpha = 1e-4 each."""

@@ -25,7 +25,6 @@ FAMILIES = {
     "even sides": Family(4, 8, (Side((0, 0, 1, 1), 3), Side((0, 1, 2, 3), 2, 4)), penalty=0.25),
     "all columns apart": Family(4, 4, (Side((0, 1, 2, 3), 2, 3),), penalty=0.1, by_place=True),
     "other sizes": Family(4, 8, (Side((0, 1, 0, 1), 4, 3.5), Side((0, 1, 2, 3), 2, 2.5)), penalty=0.1, by_place=True),
-    "known halves": numeric_family(8, 2).with_target_shares((4, 8), (UNITS // 2, UNITS // 2)),
     "known quarters": numeric_family(6, 2).with_target_shares(
         (2, 4, 6, 8), tuple(UNITS // 16 * i for i in (1, 5, 7, 3))
     ),
@@ -36,6 +35,7 @@ FAMILIES = {
     ),
     "more parts than master parts": Family(2, 2, (Side((0, 1), 5),), penalty=0.0),
     "columns that do not divide": Family(3, 7, (Side((0, 1, 2), 2), Side((0, 1, 0), 2)), penalty=0.0),
+    "known halves": numeric_family(8, 2).with_target_shares((4, 8), (UNITS // 2, UNITS // 2)),
 }
 
 

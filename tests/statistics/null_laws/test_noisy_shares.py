@@ -124,6 +124,7 @@ def test_p_values_are_unavailable_with_shares_given_by_the_user():
         scorer.p_values()
 
 
+@pytest.mark.slow
 @each("n_classes", [2, 3, 4])
 @each("n_labels", [None, 2, 5])
 def test_no_released_class_shares_require_less_of_a_score_than_the_bound_assumes(n_classes, n_labels):
