@@ -29,16 +29,6 @@ def cells(printed):
     return [[cell.strip() for cell in row.strip("| ").split("|")] for row in rows(printed)]
 
 
-def networks(printed):
-    """The rows of networks, without headers, and the table of random graphs in the form of docs/evidence/causal.md."""
-    graphs = {}
-    for columns, n, epsilon, f1, distance in (row for row in cells(printed) if len(row) == 5 and row[0].isdigit()):
-        graphs.setdefault((columns, n), {})[epsilon] = f"{f1.split()[0]}, {distance}"
-    named = [row for row, (name, *_) in zip(rows(printed), cells(printed), strict=True) if name.isalpha()]
-    found = [f"| {columns} | {n} | {by['1']} | {by['inf']} |" for (columns, n), by in graphs.items()]
-    return [row for row in named if not row.startswith(("| network", "| columns"))] + found
-
-
 def pairs_found(printed):
     """The table of docs/choose/causal.md, in which a row combines three lines of benchmarks.causal.records."""
     by_table = {}
@@ -76,7 +66,7 @@ CHECKS = [
     ("python -m benchmarks.sets --report", rows, "benchmarks/sets/results/report.md"),
     ("python -m benchmarks.paper.report", rows, "benchmarks/paper/results/report.md"),
     ("python -m benchmarks.causal.report", rows, "benchmarks/results/causal.md"),
-    ("python -m benchmarks.causal.private_pc", networks, "docs/evidence/causal.md"),
+    ("python -m benchmarks.causal.private_pc", rows, "docs/evidence/causal.md"),
     ("python -m benchmarks.defaults", rows, "benchmarks/results/defaults.md"),
     ("python -m benchmarks.causal.records", pairs_found, "docs/choose/causal.md"),
     ("python -m benchmarks.models.report", rows, "benchmarks/models/results/report.md"),

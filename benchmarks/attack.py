@@ -9,14 +9,13 @@ Against PrivateSelectKBest, the attacker has the same victim, knows the noise di
 published: the name and the noisy shares of the two diagnoses. No other guess is right more often.
 """
 
-import argparse
 import warnings
 from pathlib import Path
 
 import numpy as np
 from sklearn.feature_selection import SelectKBest
 
-from benchmarks.output import add_output, refuse_to_overwrite, write_csv
+from benchmarks.output import measure_into_file
 from skdpmic import PrivateSelectKBest
 from skdpmic.release.kinds import TARGET_SHARE
 
@@ -127,19 +126,18 @@ def attack(n_tables, epsilon, seed):
     return right | {"left out": n_left_out}
 
 
-def main(argv=None):
-    """Attack, and write how often the guess was right."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add_output(parser, RESULT)
-    options = parser.parse_args(argv)
-    refuse_to_overwrite(parser, options)
+def rows():
+    """Rows of the result file: how often the guess was right."""
     warnings.filterwarnings("ignore", "noise will exceed the signal", UserWarning)
     result = attack(N_TABLES, EPSILON, seed=0)
     left_out = result.pop("left out")
-    rows = [[selector, EPSILON, N_TABLES, right, left_out] for selector, right in result.items()]
-    write_csv(options.output, [["selector", "epsilon", "tables", "right", "left_out"], *rows])
-    for row in rows:
-        print(*row)
+    yield ["selector", "epsilon", "tables", "right", "left_out"]
+    for selector, right in result.items():
+        yield [selector, EPSILON, N_TABLES, right, left_out]
+
+
+def main(argv=None):
+    measure_into_file(__doc__.splitlines()[0], RESULT, rows, argv)
 
 
 if __name__ == "__main__":

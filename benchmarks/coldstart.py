@@ -1,8 +1,7 @@
 """Processor time of importing the package, and of the first call of each kind, without cached machine code.
 
-    python benchmarks/coldstart.py --output FILE            # measure, print and write a CSV file
-    python benchmarks/coldstart.py --report                 # print the kept result, benchmarks/results/coldstart.csv
-    python benchmarks/coldstart.py --picture --output FILE  # draw the kept result
+    python benchmarks/coldstart.py --output FILE  # measure, print and write a CSV file
+    python benchmarks/coldstart.py --report       # print the kept result, benchmarks/results/coldstart.csv
 
 Processor time is the user and system time of the process and its children. The time of a call excludes importing; that
 of the whole process includes it. Imports are timed from bytecode, as pip installs it, alternating with a reference: the
@@ -21,8 +20,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.output import ROOT, add_output, refuse_to_overwrite, write_csv
-from benchmarks.style import BLUE, GREY, WIDTH, legible
+from benchmarks.output import ROOT, add_output, refuse_to_overwrite, table, write_csv
 
 RESULT = ROOT / "benchmarks" / "results" / "coldstart.csv"
 _DATA = """
@@ -31,7 +29,7 @@ rng = np.random.default_rng(0)
 X = rng.random((1000, 3))
 y = (2 * X[:, 0] - 1) ** 2
 """
-_STATISTICS = ("mic_r", "mtv_r", "kendall", "chatterjee", "distance_correlation")
+_STATISTICS = ("mic_r", "mtv_r", "kendall")
 _ESTIMATORS = {"scores": "DPMICScorer(", "names": "PrivateSelectKBest(k=1, "}
 _TARGETS = {
     "numbers": "target_bounds=(0, 1)).fit(X, y)",
@@ -136,72 +134,27 @@ def kept(kind):
         return [row for of, *row in csv.reader(file) if of == kind]
 
 
-def lines(head, rows):
-    """Lines of a Markdown table; the rows may be a generator."""
-    yield f"| {' | '.join(head)} |"
-    yield (
-        "| " + " | ".join("---" if name in ("import", "reference", "first call of") else "---:" for name in head) + " |"
-    )
-    for row in rows:
-        code = (0, 2) if head == HEADS["import"] else (0,)
-        yield "| " + " | ".join(f"`{cell}`" if i in code else cell for i, cell in enumerate(row)) + " |"
-
-
-def draw(path):
-    """Draw the seconds of importing and of the first call for each statistic, stacked."""
-    from matplotlib.figure import Figure
-
-    known = {name: (float(call), float(process)) for name, call, process in kept("call")}
-    shown = {name.split(",")[0]: known[name] for name in known if name.endswith(", numbers, scores")}
-    shown["geometric"] = known["geometric, numbers"]
-    with legible():
-        figure = Figure(figsize=(WIDTH, 3.4))
-        axes = figure.subplots()
-        names, call = list(shown), [call for call, _ in shown.values()]
-        rest = [process - call for call, process in shown.values()]
-        axes.barh(names, rest, color=GREY, label="importing")
-        axes.barh(names, call, left=rest, color=BLUE, label="first fit, compiles")
-        axes.invert_yaxis()
-        axes.set_xlabel("processor seconds")
-        figure.legend(loc="outside lower center", ncols=2, frameon=False)
-        figure.savefig(path)
+def report(kind, rows):
+    """A Markdown table of the rows."""
+    code = (0, 2) if kind == "import" else (0,)
+    return table(HEADS[kind], [[f"`{cell}`" if i in code else cell for i, cell in enumerate(row)] for row in rows])
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--report", action="store_true", help="print the kept result")
-    parser.add_argument("--picture", action="store_true", help="draw the kept result into --output")
     add_output(parser)
     options = parser.parse_args(argv)
     if options.output:
         refuse_to_overwrite(parser, options)
     if options.report:
-        return print("\n".join([*lines(HEADS["import"], kept("import")), "", *lines(HEADS["call"], kept("call"))]))
-    if options.picture:
-        return draw(options.output or parser.error("missing --output"))
-    found = list(measured(options))
-    return write_csv(options.output, found) if options.output else None
-
-
-def measured(options):
-    """Print the tables, and yield their rows."""
+        return print("\n\n".join(report(kind, kept(kind)) for kind in HEADS))
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    print(
-        f"Processor seconds, medians of {options.rounds} rounds, while 5 million steps of a Python loop take ", end=""
-    )
-    print(f"{loop_seconds():.2f} s.\n")
-    yield from printed("import", HEADS["import"], import_rows(options.rounds))
-    yield from printed("call", HEADS["call"], call_rows(options.rounds))
-
-
-def printed(kind, head, rows):
-    """Print the table row by row; yield the rows, each with the kind in front."""
-    passed = []
-    for line in lines(head, (passed.append(row) or row for row in rows)):
-        print(line, flush=True)
-    print()
-    yield from ([kind, *row] for row in passed)
+    print(f"Processor seconds, medians of {options.rounds} rounds. 5 million steps of a Python loop:", loop_seconds())
+    found = {"import": list(import_rows(options.rounds)), "call": list(call_rows(options.rounds))}
+    print("\n\n".join(report(kind, rows) for kind, rows in found.items()))
+    return options.output and write_csv(options.output, [[kind, *row] for kind in found for row in found[kind]])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What B="auto" and c="auto" choose and cost: python -m benchmarks.defaults prints tables of results/defaults.md.
 
-They come from the tables in the package and from the errors on fresh samples in results/defaults*.csv, which
-:mod:`benchmarks.tune_defaults` makes.
+They come from the tables in the package and from the errors on fresh samples in results/defaults*.csv, made by
+``benchmarks/tune_defaults.py`` of commits 64ec2246 (with a correction for chance) and 2a2d595 (without).
 """
 
 import argparse
@@ -10,32 +10,34 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.output import ROOT, table
-from benchmarks.tune_defaults import KINDS, MM, TABLES, automatic, steps
 from skdpmic import mic_r
+from skdpmic.statistics.mic.statistic import TABLES, default_B, default_c
 
 CHOSEN_N = (25, 50, 100, 250, 500, 1000, 4000, 10_000, 30_000, 100_000)
 COMPARED_N, COMPARED_EPSILONS = (100, 1000, 2500, 5000, 10_000, 60_000), (0.1, 1.0, 10.0)
 CHANCE_B = (72, 200, 1000)
+MM = "miller-madow"
+KINDS = (0, 2, 3, 5, 10)  # classes of the target; 0 stands for a continuous one
 
 
 def choices(correction):
     """(B, c) for each n and kind of target; they are the same at any epsilon."""
-    body = [
-        [_kind(kind), *("{:g}, {:g}".format(*automatic(n, 1.0, kind, correction)) for n in CHOSEN_N)] for kind in KINDS
-    ]
+    body = []
+    for kind in KINDS:
+        chosen = ([of(n, 1.0, kind or None, correction) for of in (default_B, default_c)] for n in CHOSEN_N)
+        body.append([_kind(kind), *("{:g}, {:g}".format(*pair) for pair in chosen)])
     return table(["target", *(f"n = {n:,}" for n in CHOSEN_N)], body)
 
 
 def gains():
-    """Errors without and with the correction, and the number of look-ups for one score."""
+    """Errors without and with the correction."""
     errors = {correction: _errors(correction) for correction in (None, MM)}
     body = []
     for n in COMPARED_N:
         cells = [", ".join(f"{errors[of][n, epsilon]:.4f}" for of in errors) for epsilon in COMPARED_EPSILONS]
-        look_ups = ", ".join(f"{steps(*automatic(n, 1.0, 0, of), 0, of) // 1000:,.0f}" for of in errors)
-        body.append([f"{n:,}", *cells, look_ups])
+        body.append([f"{n:,}", *cells])
     heads = [f"ε = {epsilon:g}: without, with" for epsilon in COMPARED_EPSILONS]
-    return table(["n", *heads, "thousands of look-ups: without, with"], body)
+    return table(["n", *heads], body)
 
 
 def _errors(correction):
@@ -87,7 +89,7 @@ def _kind(n_classes):
 PARTS = {
     "B, c with the correction": lambda: choices(MM),
     "B, c without a correction": lambda: choices(None),
-    "Errors and time without and with the correction": gains,
+    "Errors without and with the correction": gains,
     "By how much the correction lowers the error against classes": class_gains,
     "Excess over the least error, with the correction": lambda: costs(MM),
     "Excess over the least error, without a correction": lambda: costs(None),

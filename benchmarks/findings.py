@@ -16,7 +16,6 @@ Measured for each table and epsilon, as shares of the runs:
   neighbouring bins of the range.
 """
 
-import argparse
 import math
 import sys
 import warnings
@@ -27,37 +26,22 @@ from tqdm import tqdm
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
 
-from benchmarks.output import add_output, refuse_to_overwrite, write_csv
+from benchmarks.output import measure_into_file
 from skdpmic import Codebook, PrivacyLeakWarning, private_summary
 
-SEEN = [
-    ("AER", "CPSSW8"),
-    ("AER", "HealthInsurance"),
-    ("AER", "GSS7402"),
-    ("AER", "SmokeBan"),
-    ("AER", "CollegeDistance"),
-    ("carData", "SLID"),
-    ("carData", "Chile"),
-    ("carData", "Arrests"),
-    ("causaldata", "close_college"),
-    ("survival", "flchain"),
-    ("survival", "rotterdam"),
-    ("wooldridge", "bwght"),
-]
-FRESH = [
-    ("Ecdat", "Benefits"),
-    ("Ecdat", "BudgetFood"),
-    ("Ecdat", "BudgetUK"),
-    ("Ecdat", "Car"),
-    ("Ecdat", "Catsup"),
-    ("Ecdat", "Computers"),
-    ("Ecdat", "Cracker"),
-    ("Ecdat", "DoctorAUS"),
-    ("Ecdat", "DoctorContacts"),
-    ("Ecdat", "Fishing"),
-    ("Ecdat", "Garch"),
-    ("Ecdat", "HHSCyberSecurityBreaches"),
-]
+SEEN = {  # tables of each package
+    "AER": ["CPSSW8", "HealthInsurance", "GSS7402", "SmokeBan", "CollegeDistance"],
+    "carData": ["SLID", "Chile", "Arrests"],
+    "causaldata": ["close_college"],
+    "survival": ["flchain", "rotterdam"],
+    "wooldridge": ["bwght"],
+}
+FRESH = {
+    "Ecdat": [
+        *("Benefits", "BudgetFood", "BudgetUK", "Car", "Catsup", "Computers", "Cracker", "DoctorAUS", "DoctorContacts"),
+        *("Fishing", "Garch", "HHSCyberSecurityBreaches"),
+    ]
+}
 EPSILONS, N_RUNS = (0.1, 0.3, 1.0), 100
 FILE = Path(__file__).parent / "results" / "findings.csv"
 # The least that a finding claims, as shares without noise.
@@ -110,7 +94,7 @@ def rows():
     head = ["list", "package", "table", "n", "columns", "left_out", "beyond", "epsilon", "runs", "any", "false"]
     yield head
     for of_list, tables in {"seen": SEEN, "fresh": FRESH}.items():
-        for package, item in tqdm(tables, of_list):
+        for package, item in tqdm([(of, item) for of in tables for item in tables[of]], of_list):
             frame, codebook, n_left_out = table_and_codebook(package, item)
             exact = private_summary(frame, codebook, epsilon=math.inf).columns
             beyond = {column.name for column in exact if is_beyond(column)}
@@ -130,11 +114,7 @@ def suspected(frame, codebook, epsilon, seed):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add_output(parser, FILE)
-    options = parser.parse_args(argv)
-    refuse_to_overwrite(parser, options)
-    write_csv(options.output, rows())
+    measure_into_file(__doc__.splitlines()[0], FILE, rows, argv)
 
 
 if __name__ == "__main__":

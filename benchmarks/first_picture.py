@@ -23,7 +23,7 @@ from types import SimpleNamespace
 import numpy as np
 from sklearn.feature_selection import SelectKBest, f_regression
 
-from benchmarks.output import add_output, refuse_to_overwrite, write_csv
+from benchmarks.output import add_output, refuse_to_overwrite, table, write_csv
 from benchmarks.sets.rivals import kendall_less_redundancy, set_of_correlations
 from skdpmic import PrivateSelectKBest
 
@@ -110,10 +110,9 @@ def strongest_rival(shares):
 
 def report():
     shares = kept()
-    lines = [f"| way | {' | '.join(f'ε = {epsilon:g}' for epsilon in EPSILONS)} |", "| --- " * 8 + "|"]
-    for way in (PRIVATE, *RIVALS, NOISY):
-        lines.append(f"| {way} | {' | '.join(f'{shares[way, str(epsilon)]:.0%}' for epsilon in EPSILONS)} |")
-    return "\n".join([*lines, f"\n{OPEN}: {shares[OPEN, '']:.0%}"])
+    body = [[way, *(f"{shares[way, str(epsilon)]:.0%}" for epsilon in EPSILONS)] for way in (PRIVATE, *RIVALS, NOISY)]
+    head = ["way", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)]
+    return f"{table(head, body)}\n\n{OPEN}: {shares[OPEN, '']:.0%}"
 
 
 def draw(path):

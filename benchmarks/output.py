@@ -56,6 +56,25 @@ def print_or_write(description, markdown, argv=None):
         print(markdown(), end="")
 
 
+def measure_into_file(description, kept, rows, argv=None):
+    """Run a script's command: write the rows that it measures, header first, to --output.
+
+    Parameters
+    ----------
+    description : str
+    kept : Path
+        Where the result is kept in the project.
+    rows : callable
+        Returns an iterable of rows.
+    argv : list of str, optional
+    """
+    parser = argparse.ArgumentParser(description=description)
+    add_output(parser, kept)
+    options = parser.parse_args(argv)
+    refuse_to_overwrite(parser, options)
+    write_csv(options.output, rows())
+
+
 def results_folder(parser, options, kept, names):
     """The --output folder; by default, that of the kept results or, for quick runs, its subfolder "quick".
 

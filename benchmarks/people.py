@@ -12,7 +12,6 @@ noise with the same share between people. Measured for max_rows_per_group of 1, 
 - found: share of the four features among the four that PrivateSelectKBest chooses.
 """
 
-import argparse
 import math
 import sys
 from itertools import product
@@ -23,7 +22,7 @@ from tqdm import tqdm
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
 
-from benchmarks.output import add_output, refuse_to_overwrite, write_csv
+from benchmarks.output import measure_into_file
 from skdpmic import DPMICScorer, PrivateSelectKBest
 
 MOST_ROWS, D, N_TRUE = 5, 20, 4
@@ -62,14 +61,6 @@ def measure(statistic, n_people, share, epsilon, rows_each, truth):
     return np.mean(errors), np.mean(found)
 
 
-def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add_output(parser, FILE)
-    options = parser.parse_args(argv)
-    refuse_to_overwrite(parser, options)
-    write_csv(options.output, rows())
-
-
 def rows():
     """Rows of the result file, header first."""
     cells = list(product(STATISTICS, PEOPLE, SHARES, EPSILONS, ROWS_EACH))
@@ -78,6 +69,10 @@ def rows():
     for cell in tqdm(cells):
         error, found = measure(*cell, truths[cell[0]])
         yield [*cell, f"{error:.4f}", f"{found:.3f}"]
+
+
+def main(argv=None):
+    measure_into_file(__doc__.splitlines()[0], FILE, rows, argv)
 
 
 if __name__ == "__main__":

@@ -45,37 +45,13 @@ def constant(p):
 
 def u_statistic(x, y):
     """Equation 1: the unbiased squared distance covariance of two columns."""
-    n, a, b = len(x), _sums(x), _sums(y)
+    n, of_rows = len(x), []
+    for own_x, own_y in zip(x, y, strict=True):
+        a, b = np.abs(x - own_x), np.abs(y - own_y)
+        of_rows.append((a @ b, a.sum(), b.sum()))
+    products, a, b = np.transpose(of_rows)
     last = a.sum() * b.sum() / (n * (n - 1) * (n - 2) * (n - 3))
-    return _sum_of_products(x, y) / (n * (n - 3)) - 2 * (a @ b) / (n * (n - 2) * (n - 3)) + last
-
-
-def _sum_of_products(x, y):
-    """Sum of |x_i - x_j| |y_i - y_j| over all i and j, in O(n log^2 n): merge halves in order of x, sorted by y."""
-    order = np.argsort(x)
-    x, y, places, total, size = x[order], y[order], np.arange(len(x)), 0.0, 1
-    while size < len(x):
-        pair, is_left = places // (2 * size), places // size % 2 == 0
-        by_y = np.lexsort((y, pair))
-        moments = np.column_stack([np.ones(len(x)), x, y, x * y])
-        below = np.cumsum(np.where(is_left[:, np.newaxis], moments, 0.0)[by_y], axis=0)
-        ends = np.append(np.flatnonzero(np.diff(pair[by_y])), len(x) - 1)  # the last record of each pair
-        before = np.vstack([np.zeros(4), below[ends[:-1]]])[pair[by_y]]
-        of_pair = below[ends][pair[by_y]] - before
-        right = ~is_left[by_y]
-        n, sum_x, sum_y, sum_xy = (2 * (below - before) - of_pair)[right].T
-        xr, yr = x[by_y][right], y[by_y][right]
-        total += (xr * yr * n - yr * sum_x - xr * sum_y + sum_xy).sum()
-        size *= 2
-    return 2 * total
-
-
-def _sums(values):
-    order = np.argsort(values)
-    ordered, k = values[order], np.arange(len(values))
-    below, result = ordered.cumsum(), np.empty(len(values))
-    result[order] = ordered * (2 * k + 2 - len(values)) - 2 * below + below[-1]
-    return result
+    return products.sum() / (n * (n - 3)) - 2 * (a @ b) / (n * (n - 2) * (n - 3)) + last
 
 
 def covariance_without_partition(X, Y, K, sigma, rng):
@@ -86,12 +62,6 @@ def covariance_without_partition(X, Y, K, sigma, rng):
     return constant(X.shape[1]) * constant(Y.shape[1]) * np.mean(terms)
 
 
-def covariance_of_disjoint_parts(X, Y, K, sigma, rng):
-    """Equation 4: each of K blocks of records has its own projection and noise."""
-    blocks = zip(np.array_split(X, K), np.array_split(Y, K), strict=True)
-    return np.mean([covariance_without_partition(x, y, 1, sigma, rng) for x, y in blocks])
-
-
 def noisy_variance(X, epsilon, rng):
     """Section 3.3.1: Laplace noise "with a variance of Delta / epsilon" on the distance variance."""
     n = len(X)
@@ -99,12 +69,12 @@ def noisy_variance(X, epsilon, rng):
     return u_statistic(X[:, 0], X[:, 0]) + rng.laplace(0, scale)
 
 
-def squared_correlation(x, y, epsilon, delta, rng, K=1):
+def squared_correlation(x, y, epsilon, delta, rng):
     """What Bob has at the end of Figure 2, for a column x in [0, 1] and a column y of any range.
 
     The paper does not say how the budget is split: here each of Alice's two releases has the whole epsilon.
     """
     X, Y = x[:, np.newaxis], y[:, np.newaxis]
-    covariance = covariance_of_disjoint_parts(X, Y, K, noise_of_theorem_4(epsilon, delta), rng)
+    covariance = covariance_without_partition(X, Y, 1, noise_of_theorem_4(epsilon, delta), rng)
     product = noisy_variance(X, epsilon, rng) * u_statistic(y, y)
     return covariance / math.sqrt(product) if product > 0 else 0.0

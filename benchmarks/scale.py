@@ -1,9 +1,6 @@
-"""Many rows and many features: memory and time of streamed and wide tables.
+"""Many rows: memory and time of streamed tables.
 
-    python benchmarks/scale.py stream --rows 10000000   # peak memory and throughput of a Parquet file, 50 features
-    python benchmarks/scale.py lines --output FILE      # time by rows and by features, drawn: docs/images/scale.png
-
-Times are minima over several runs in one thread.
+python benchmarks/scale.py stream --rows 10000000   # peak memory and throughput of a Parquet file, 50 features
 """
 
 import argparse
@@ -18,33 +15,23 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
 
-from benchmarks.output import ROOT, add_output, refuse_to_overwrite
-from benchmarks.style import BLUE, GREY, ORANGE, WIDTH, legible
+from benchmarks.output import ROOT
 from skdpmic import DPMICScorer
 from skdpmic._utils.jit import jit
 
 EXAMPLE = ROOT / "examples" / "parquet_stream.py"
 N_FEATURES = 50
-VALUES = 10_000_000  # read at least by the runs of a fit in `lines`; 15 to 500 runs
-PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["stream", "write", "stream-one", "lines"])
+    parser.add_argument("what", choices=["stream", "write", "stream-one"])
     parser.add_argument(
         "--rows", type=int, default=10_000_000, help="rows of the table; for stream, of its largest table"
     )
     parser.add_argument("--file", help="the Parquet file that write makes and stream-one reads")
-    add_output(parser, ROOT / "docs" / "images" / "scale.png", "picture")
     options = parser.parse_args(argv)
-    if options.what == "lines":
-        refuse_to_overwrite(parser, options)
-    steps = {"stream": stream, "write": write, "stream-one": stream_one, "lines": lines}
-    steps[options.what](options)
-
-
-# --- Streamed -------------------------------------------------------------------------------------------------
+    {"stream": stream, "write": write, "stream-one": stream_one}[options.what](options)
 
 
 def stream(options):
@@ -110,51 +97,10 @@ def histogram2d(x, y, n_parts):
     return counts
 
 
-# --- Lines ----------------------------------------------------------------------------------------------------
-
-
-def table(n, d):
-    X = np.random.default_rng(0).random((n, d))
-    return X, X[:, 0] ** 2
-
-
 def timed(function):
     start = time.perf_counter()
     function()
     return time.perf_counter() - start
-
-
-def lines(options):
-    """Three decades of rows at 3 features, and of features at 300 rows; B is fixed, so all count the same grids."""
-    from matplotlib.figure import Figure
-
-    rows, features = np.geomspace(30_000, 30_000_000, 7).astype(int), np.geomspace(10, 10_000, 7).astype(int)
-    by_rows = {f"B = {B}": [time_of_fit(n, 3, B) for n in rows] for B in (30, 150)}
-    by_features = {"B = 60": [time_of_fit(300, d, 60) for d in features]}
-    with legible():
-        figure = Figure(figsize=(WIDTH, 6.6))
-        above, below = figure.subplots(2, 1)
-        draw(above, rows, by_rows, "rows (3 columns)")
-        draw(below, features, by_features, "columns (300 rows)")
-        figure.savefig(options.output)
-
-
-def time_of_fit(n, d, B):
-    X, y = table(n, d)
-    scorer = DPMICScorer(B=B, c=5, **PUBLIC).fit(X[:100], y[:100])
-    n_runs = int(np.clip(VALUES / X.size, 15, 500))
-    seconds = min(timed(lambda: scorer.fit(X, y)) for _ in range(n_runs))
-    print(f"{n:>9,} rows, {d:>6,} features, B = {B}: {seconds:.4f} s", flush=True)
-    return seconds
-
-
-def draw(axes, sizes, times, label):
-    for (name, seconds), color, line in zip(times.items(), (BLUE, ORANGE), ("solid", "dashed"), strict=False):
-        axes.loglog(sizes, seconds, marker="o", color=color, linestyle=line, label=name)
-    largest = max(seconds[-1] for seconds in times.values())
-    axes.loglog(sizes, largest * sizes / sizes[-1], color=GREY, linestyle="dotted", label="proportional")
-    axes.set(xlabel=label, ylabel="seconds of a fit,\nthe best of several")
-    axes.legend(frameon=False)
 
 
 if __name__ == "__main__":

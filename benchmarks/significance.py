@@ -1,42 +1,34 @@
 """Level and power of p-values: python -m benchmarks.significance --output FOLDER.
 
-It makes three tables; the kept ones are in benchmarks/results.
+It makes two tables; the kept ones are in benchmarks/results.
 
 significance_level.csv: for tables of one feature that is independent of the target, the share whose p-value is at most
 0.05, by statistic, number of records, kind of ties and epsilon of the score (Laplace noise). The promise is at most
-0.05. With classes, their shares are learnt with the same epsilon again.
+0.05.
 
 significance_discoveries.csv: for tables of 50 features, 10 of which are related to the target in five shapes, what the
 Benjamini-Hochberg procedure at 0.1 makes of the p-values with Gaussian noise, epsilon = 1 and delta = 1e-6 for all
 scores together: the mean share of false discoveries, its standard error, and the share found of the 10; beside it, what
 it makes of p-values that ignore the noise.
 
-significance_classes.csv: for tables of 2,000 records and 100 features, 10 of which are related to the target, the share
-of these that ``fdr=0.1``, the same procedure, finds without noise, beside scikit-learn's usual tests: for a numeric
-target and for two classes, for normal features and for rare ones.
-
 The noise is drawn in floating point from the distribution of the exact noise; there is nothing to protect here.
 """
 
 import argparse
 import math
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 from scipy import stats
-from sklearn.feature_selection import f_classif, f_regression
 
 from benchmarks.output import add_output, refuse_to_overwrite, write_csv
-from skdpmic import DPMICSelector
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
-from skdpmic.statistics.ranks.statistic import smaller_class
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 
 RESULTS = Path(__file__).parent / "results"
 UNIT = (0.0, 1.0)
@@ -82,66 +74,35 @@ TIES = {
     "rare values": (rare, rare),
     "two values": (uniform, even),
 }
-OF_CLASSES = {"rare class": (uniform, rare), "rare class, rare values": (rare, rare), "even classes": (rare, even)}
-OF_GRIDS = {"missing values": (missing, uniform), "labels": (labels, uniform), "labels and classes": (labels, even)}
+KINDS = TIES | {"missing values": (missing, uniform), "labels": (labels, uniform), "labels and classes": (labels, even)}
+TESTED = [name for name, statistic in STATISTICS.items() if statistic.has_p_values]
 
 
-def kinds_of(statistic):
-    """The kinds of columns that a statistic is tested with."""
-    if statistic in ("mic_r", "mtv_r"):
-        return TIES | OF_GRIDS
-    return TIES | OF_CLASSES if statistic == "kendall" else TIES
-
-
-def null_scores(statistic, measure, kind, n, n_tables, rng):
+def null_scores(measure, kind, n, n_tables, rng):
     """Noise-free scores of tables of this kind, and the scale of the feature."""
-    draw_x, draw_y = kinds_of(statistic)[kind]
+    draw_x, draw_y = KINDS[kind]
     scale = Nominal(4) if draw_x is labels else UNIT
     scores = np.empty(n_tables)
     for i in range(n_tables):
         y = draw_y(rng, n)
-        target = ClassTarget((y > 0.5).astype(int), 2) if measure_of_classes(measure) else NumericTarget(y, UNIT)
-        scores[i] = measure.scorer(target, lambda size: rng.bytes(size)).score(draw_x(rng, n), scale)
+        target = ClassTarget((y > 0.5).astype(int), 2) if measure.n_classes else NumericTarget(y, UNIT)
+        scores[i] = measure.scorer(target, None).score(draw_x(rng, n), scale)
     return scores, scale
-
-
-def measure_of_classes(measure):
-    return getattr(measure, "n_classes", None) is not None
 
 
 def shares_below(statistic, kind, n, epsilons, n_tables, rng, level=LEVEL):
     """The share of p-values at or below the level, for each epsilon of the score."""
-    if kind in OF_CLASSES:
-        return [share_below_of_classes(statistic, kind, n, epsilon, n_tables, rng, level) for epsilon in epsilons]
     n_classes = 2 if kind == "labels and classes" else None
     scores, shares = {}, []
     for epsilon in epsilons:
         measure = statistic_named(statistic, "miller-madow").measure("auto", "auto", n, epsilon, n_classes)
         if measure not in scores:
-            scores[measure] = null_scores(statistic, measure, kind, n, n_tables, rng)
+            scores[measure] = null_scores(measure, kind, n, n_tables, rng)
         raw, scale = scores[measure]
         mechanism = LaplaceMechanism.for_budget(budget_of(epsilon), 1, measure.steps(Shape(n, [scale])))
         law = measure.null_law(n, scale.n_labels if isinstance(scale, Nominal) else None)
-        shares.append((law.p_values(released(raw, mechanism, rng), mechanism.law, 9999, 0) <= level).mean())
+        shares.append((law.p_values(released(raw, mechanism, rng), mechanism.law) <= level).mean())
     return shares
-
-
-def share_below_of_classes(statistic, kind, n, epsilon, n_tables, rng, level):
-    """The same for one epsilon, if as much again is spent on the shares of two classes."""
-    draw_x, draw_y = OF_CLASSES[kind]
-    measure, scores = statistic_named(statistic, "miller-madow").measure("auto", "auto", n, epsilon, 2), {}
-    mechanism = LaplaceMechanism.for_budget(budget_of(epsilon), 1, measure.steps(Shape(n, [UNIT])))
-    for _ in range(n_tables):
-        y = (draw_y(rng, n) > 0.5).astype(int)
-        margin = measure.release_target_shares(np.bincount(y, minlength=2), n, None, epsilon, rng.bytes).target_shares
-        score = measure.scorer(ClassTarget(y, 2), None).score(draw_x(rng, n), UNIT)
-        scores.setdefault(smaller_class(margin, n), (margin, []))[1].append(score)
-    n_below = 0
-    for margin, of_margin in scores.values():  # those with the same margin together
-        law = replace(measure, target_shares=margin).null_law(n, None)
-        p_values = law.p_values(released(np.array(of_margin), mechanism, rng), mechanism.law, 9999, 0)
-        n_below += np.count_nonzero(p_values <= level)
-    return n_below / n_tables
 
 
 def released(scores, mechanism, rng):
@@ -179,55 +140,12 @@ def discoveries(statistic, n, n_tables, rng, epsilon=1.0, delta=1e-6):
     law, found = measure.null_law(n, None), []
     for _ in range(n_tables):
         X, y = table(rng, n)
-        scorer = measure.scorer(NumericTarget(y, UNIT), lambda size: rng.bytes(size))
+        scorer = measure.scorer(NumericTarget(y, UNIT), None)
         scores = released(np.array([scorer.score(x, UNIT) for x in np.ascontiguousarray(X.T)]), mechanism, rng)
         for noise in (mechanism.law, None):
-            kept = stats.false_discovery_control(law.p_values(scores, noise, 9999, 0)) <= Q
+            kept = stats.false_discovery_control(law.p_values(scores, noise)) <= Q
             found += [kept[N_TRUE:].sum() / max(kept.sum(), 1), kept[:N_TRUE].mean()]
     return np.reshape(found, (n_tables, 4))
-
-
-# --- Without noise ----------------------------------------------------------------------------------------------------
-
-N_OF_TESTS, D_OF_TESTS = 2000, 100
-EFFECTS = {  # slopes, differences of means in standard deviations, or ratios of shares; tests find most of them
-    "numbers": (0.08, 0.1),
-    "half": (0.16, 0.2),
-    "5% class": (0.4, 0.5),
-    "numbers, features of 3%": (0.6, 1.0),
-    "half, features of 3%": (2.0, 3.0),
-}
-
-
-def table_of_tests(target, effect, rng):
-    """X, y and the classes of y, if it has any; the first ten features are real."""
-    n, d = N_OF_TESTS, D_OF_TESTS
-    X = rng.normal(size=(n, d))
-    is_rare = target.endswith("3%")
-    if target.startswith("numbers"):
-        X = (X > stats.norm.isf(0.03)).astype(float) if is_rare else X
-        return X, effect * X[:, :N_TRUE].sum(axis=1) + rng.normal(size=n), None
-    y = (np.arange(n) < (0.05 if target.startswith("5%") else 0.5) * n).astype(int)
-    if is_rare:  # 3% of all records, in shares that differ between the classes
-        of_class = 0.06 * np.where(y == 1, effect, 1.0) / (1 + effect)
-        share = np.where(np.arange(d) < N_TRUE, of_class[:, np.newaxis], 0.03)
-        return (rng.random((n, d)) < share).astype(float), y, [0, 1]
-    X[:, :N_TRUE] += effect * y[:, np.newaxis]
-    return X, y, [0, 1]
-
-
-def found_without_noise(statistic, target, effect, n_tables, rng):
-    """For each table: the share of real features found, that of false discoveries, and what the usual test finds."""
-    found = []
-    for _ in range(n_tables):
-        X, y, classes = table_of_tests(target, effect, rng)
-        usual = stats.false_discovery_control((f_regression if classes is None else f_classif)(X, y)[1]) <= Q
-        ranges = {"bounds": (-4, 4), "target_bounds": None if classes else (-5, 5)}
-        public = ranges if statistic in ("mic_r", "mtv_r") else {}
-        selector = DPMICSelector(fdr=Q, statistic=statistic, epsilon=math.inf, classes=classes, **public).fit(X, y)
-        kept = selector.get_support()
-        found.append([kept[:N_TRUE].mean(), kept[N_TRUE:].sum() / max(kept.sum(), 1), usual[:N_TRUE].mean()])
-    return np.array(found)
 
 
 # --- All tables -----------------------------------------------------------------------------------------------------
@@ -236,16 +154,15 @@ def found_without_noise(statistic, target, effect, n_tables, rng):
 def level_rows():
     """The shares of p-values at or below the level."""
     yield ["statistic", "n", "ties", *(f"epsilon={epsilon:g}" for epsilon in EPSILONS)]
-    for statistic, n in product(STATISTICS, SAMPLES):
-        for kind in kinds_of(statistic):
-            shares = shares_below(statistic, kind, n, EPSILONS, N_TABLES, np.random.default_rng(0))
-            yield [statistic, n, kind, *(f"{share:.4f}" for share in shares)]
+    for statistic, n, kind in product(TESTED, SAMPLES, KINDS):
+        shares = shares_below(statistic, kind, n, EPSILONS, N_TABLES, np.random.default_rng(0))
+        yield [statistic, n, kind, *(f"{share:.4f}" for share in shares)]
 
 
 def discovery_rows():
     """False discoveries with noise, and what is found."""
     yield ["statistic", "n", "tables", "false", "standard_error", "found", "false_if_noise_is_forgotten"]
-    for n, statistic in product((500, 2000, 10_000), STATISTICS):
+    for n, statistic in product((500, 2000, 10_000), TESTED):
         n_tables = 200 if n < 10_000 else 50
         found = discoveries(statistic, n, n_tables, np.random.default_rng(0))
         mean, error = found.mean(axis=0), found[:, 0].std(ddof=1) / math.sqrt(n_tables)
@@ -253,24 +170,14 @@ def discovery_rows():
         yield [statistic, n, n_tables, *(f"{number:.3f}" for number in numbers)]
 
 
-def class_rows():
-    """What is found without noise, beside the usual tests."""
-    yield ["target", "effect", "statistic", "tables", "found", "false", "found_by_usual_test"]
-    for target, statistic in product(EFFECTS, STATISTICS):
-        for effect in EFFECTS[target]:
-            mean = found_without_noise(statistic, target, effect, 50, np.random.default_rng(0)).mean(axis=0)
-            yield [target, effect, statistic, 50, *(f"{number:.3f}" for number in mean)]
-
-
 FILES = {
     "significance_level.csv": level_rows,
     "significance_discoveries.csv": discovery_rows,
-    "significance_classes.csv": class_rows,
 }
 
 
 def main(argv=None):
-    """Write the three tables, each once it is complete."""
+    """Write both tables, each once it is complete."""
     from tqdm import tqdm
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -28,13 +28,12 @@ import sklearn
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from tqdm import tqdm
 
-from benchmarks.output import add_output, refuse_to_overwrite, write_csv
+from benchmarks.output import add_output, refuse_to_overwrite, table, write_csv
 from benchmarks.style import BLUE, ORANGE, WIDTH, legible
 from skdpmic import mic_e
-from skdpmic._utils.little_work import only_kernels
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
-from skdpmic.statistics.mic.defaults import default_B, default_c
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
+from skdpmic.statistics.mic.statistic import default_B, default_c
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
 from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
 
@@ -116,7 +115,6 @@ def seconds(function, *arguments):
     return time.perf_counter() - start
 
 
-@only_kernels()
 def times(n, rounds):
     """Milliseconds per feature: name -> array of shape (rounds,)."""
     X, y, codes = data(n, FEATURES[n])
@@ -159,11 +157,10 @@ def ratio(a, b):
     return f"{value:.2f}" if value < 2 else f"{value:.1f}"
 
 
-def table(rows):
+def report(rows):
     """The same in Markdown."""
-    (_, *sizes), *figures = rows
-    lines = ["| rows | " + " | ".join(f"{int(n):,}" for n in sizes) + " |", "| --- |" + " ---: |" * len(sizes)]
-    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in figures])
+    (first, *sizes), *body = rows
+    return table([first, *(f"{int(n):,}" for n in sizes)], body)
 
 
 def draw(rows, path):
@@ -209,11 +206,11 @@ def main(argv=None):
     if options.report or options.picture:
         with open(RESULT, encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
-        return print(table(rows)) if options.report else draw(rows, options.output or parser.error("missing --output"))
+        return print(report(rows)) if options.report else draw(rows, options.output or parser.error("missing --output"))
 
     print(f"{machine()}; medians of {options.rounds} rounds, one thread, times per feature.\n")
     rows = list(figures({n: times(n, options.rounds) for n in options.rows}))
-    print(table(rows))
+    print(report(rows))
     n_draws = 100_000
     draws = n_draws / seconds(discrete_laplace, 10**7, n_draws, entropy_source())
     print(f"\nExact discrete Laplace noise: {draws:,.0f} draws per second.")

@@ -7,14 +7,13 @@ relationship, number of records and epsilon, over tables with independent noise:
 - ours, published: the same, with the target also published at epsilon;
 - PNC as printed: equation 4 with one block, sigma of Theorem 4 at delta = 1e-6, epsilon for each of its two releases,
   against the square of the distance correlation, which is what it estimates, and clamped to [0, 1] in its favour;
-- curator: private_score of ranks, against the same without noise;
+- curator: a private score of ranks, against the same without noise; measured at commit 64ec2246, which had it;
 - no privacy: the sample's distance correlation against that of the population.
 
 Relationships on which the numbers of parts were chosen are not among these.
 """
 
 import argparse
-import csv
 import math
 import warnings
 from functools import lru_cache
@@ -22,13 +21,12 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from benchmarks.output import add_output, refuse_to_overwrite
 from benchmarks.published_pnc import squared_correlation, u_statistic
-from benchmarks.store import seed_of
+from benchmarks.store import completed, seed_of
 from benchmarks.style import BLUE, GREEN, GREY, ORANGE, VERMILION, WIDTH, legible
-from skdpmic import PrivacyLeakWarning, private_score
+from skdpmic import PrivacyLeakWarning
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from skdpmic.two_party.distance_correlation import (
     Numbers,
@@ -42,7 +40,6 @@ PICTURE = Path(__file__).parents[1] / "docs" / "images" / "two_parties.png"
 SIZES, DELTA = (500, 2000, 10_000, 50_000), 1e-6
 EPSILONS = {"line": (0.5, 1.0, 5.0), "parabola": (0.5, 1.0, 5.0)}  # only 1 for the others
 N_TABLES = {500: 50, 2000: 50, 10_000: 30, 50_000: 8}
-NAMES = ("relationship", "n", "epsilon", "method", "truth", "mean", "mean_error", "standard_error", "n_tables")
 STYLES = {
     "PNC as printed": (VERMILION, "s", "dashed"),
     "ours, published": (ORANGE, "v", "dashdot"),
@@ -114,24 +111,36 @@ def reports_of(x, epsilon):
     return alice.to_arrow(alice.transform(x))
 
 
-def errors(kind, n, epsilon, truth, rng):
-    """The estimate of each method for one table, and the truth."""
-    x, y = RELATIONSHIPS[kind](rng, n)
-    sent = reports_of(x, epsilon)
-    yield "ours", TwoPartyScorer().fit(sent, y).scores_[0], truth
-    publisher = TwoPartyScorer(target_bounds=TARGET_BOUNDS, epsilon=epsilon)
-    yield "ours, published", publisher.fit(sent, y).scores_[0], truth
-    yield "PNC as printed", np.clip(squared_correlation(x, y, epsilon, DELTA, rng), 0.0, 1.0), truth**2
-    yield "no privacy", correlation(x, y), truth
-    exact = private_score(x, y, statistic="distance_correlation", epsilon=math.inf)
-    yield "curator", private_score(x, y, statistic="distance_correlation", epsilon=epsilon), exact
+def estimate(method, x, y, epsilon, truth, rng):
+    """What a method makes of one table, and what it estimates."""
+    if method in ("ours", "ours, published"):
+        public = {} if method == "ours" else {"target_bounds": TARGET_BOUNDS, "epsilon": epsilon}
+        return TwoPartyScorer(**public).fit(reports_of(x, epsilon), y).scores_[0], truth
+    if method == "PNC as printed":
+        return np.clip(squared_correlation(x, y, epsilon, DELTA, rng), 0.0, 1.0), truth**2
+    return correlation(x, y), truth
+
+
+def measure(configuration, _):
+    """Means over tables, which are the same for all methods."""
+    kind, n, epsilon, method = configuration.values()
+    found = []
+    for repeat in range(N_TABLES[n]):
+        rng = np.random.default_rng(seed_of(("two_party", kind, n, epsilon, repeat)))
+        value, truth = estimate(method, *RELATIONSHIPS[kind](rng, n), epsilon, population(kind), rng)
+        found.append((truth, value, abs(value - truth)))
+    truth, value, error = np.mean(found, axis=0)
+    se = np.std([error for *_, error in found]) / math.sqrt(len(found))
+    return {"truth": truth, "mean": value, "mean_error": error, "standard_error": se, "n_tables": len(found)}
 
 
 def configurations():
-    """Relationships, numbers of records and epsilon, with those in the picture first."""
+    """All methods for each relationship, number of records and epsilon; those of the picture first."""
     pairs = list(product(RELATIONSHIPS, SIZES))
     first = [(kind, n, 1.0) for kind, n in pairs]
-    return first + [(kind, n, epsilon) for kind, n in pairs for epsilon in EPSILONS.get(kind, ()) if epsilon != 1]
+    others = [(kind, n, epsilon) for kind, n in pairs for epsilon in EPSILONS.get(kind, ()) if epsilon != 1]
+    names = ("relationship", "n", "epsilon", "method")
+    return [dict(zip(names, (*of, method), strict=True)) for of in first + others for method in STYLES]
 
 
 def main(argv=None):
@@ -143,27 +152,9 @@ def main(argv=None):
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     if given.picture:
         refuse_to_overwrite(parser, given)
-        return draw(list(csv.DictReader(FILE.open())), given.output)
-    done = list(csv.DictReader(FILE.open())) if FILE.exists() else []
-    done = {(row["relationship"], int(row["n"]), float(row["epsilon"])) for row in done}
-    with FILE.open("a", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if not done:
-            writer.writerow(NAMES)
-        for kind, n, epsilon in tqdm([one for one in configurations() if one not in done]):
-            truth_of_all = population(kind)
-            rng = np.random.default_rng(seed_of(("two_party", kind, n, epsilon)))
-            found = {}
-            for _ in range(N_TABLES[n]):
-                for method, value, truth in errors(kind, n, epsilon, truth_of_all, rng):
-                    found.setdefault(method, []).append((value, abs(value - truth), truth))
-            for method, of_tables in found.items():
-                value, error, truth = np.mean(of_tables, axis=0)
-                se = np.std([error for _, error, _ in of_tables]) / math.sqrt(len(of_tables))
-                numbers = [f"{number:.4f}" for number in (truth, value, error, se)]
-                writer.writerow([kind, n, epsilon, method, *numbers, len(of_tables)])
-            file.flush()
-    return None
+    rows = completed(FILE, configurations(), measure, "two parties")
+    if given.picture:
+        draw(rows, given.output)
 
 
 def draw(rows, path):
@@ -186,11 +177,11 @@ def draw(rows, path):
 
 def _draw_relationship(ax, rows, kind):
     for method, (color, marker, line) in STYLES.items():
-        chosen = [r for r in rows if (r["relationship"], r["method"], float(r["epsilon"])) == (kind, method, 1.0)]
-        n, error, se = (np.array([float(r[name]) for r in chosen]) for name in ("n", "mean_error", "standard_error"))
+        chosen = [r for r in rows if (r["relationship"], r["method"], r["epsilon"]) == (kind, method, 1.0)]
+        n, error, se = (np.array([r[name] for r in chosen]) for name in ("n", "mean_error", "standard_error"))
         style = {"color": color, "marker": marker, "linestyle": line, "markersize": 4, "capsize": 2, "linewidth": 1.4}
         ax.errorbar(n, error, 2 * se, label={"curator": "trusted curator (ranks)"}.get(method, method), **style)
-    truth = next(float(r["truth"]) for r in rows if r["relationship"] == kind and r["method"] == "ours")
+    truth = next(r["truth"] for r in rows if r["relationship"] == kind and r["method"] == "ours")
     ax.set(title=f"{kind} ({truth:.2f})", xscale="log", yscale="log")
     ax.set_xticks([1000, 10_000], ["1,000", "10,000"])
     ax.minorticks_off()

@@ -14,8 +14,7 @@ import numpy as np
 from scipy import stats
 from tqdm import tqdm
 
-from skdpmic.two_party import RandomizedResponse, TwoPartyScorer, distance_correlation
-from skdpmic.two_party import response_tables as tables
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer, distance_correlation, two_party_scorer
 
 BUDGETS = ((1.0, None), (4.0, None), (2.0, 1.0))  # epsilon of the reports, and of the published target
 DISTRIBUTIONS = {  # of a feature, and its public bounds: cut into 4 parts at epsilon 1, 6 at 2, 8 at 4
@@ -56,7 +55,7 @@ def truth(distribution, relation, n_parts, n_target):
     if n_target is not None:
         y = np.clip(np.floor((y + 1) / 3 * n_target), 0, n_target - 1)
     columns, ones = (distance_correlation.Numbers(parts / n_parts), distance_correlation.Numbers(y)), np.ones(len(y))
-    distances = distance_correlation.between_centres(n_parts)
+    distances = distance_correlation.part_distances(n_parts, n_parts)
     covariance = distance_correlation.distance_covariance(parts, columns[1], ones, distances).value
     own, spread = (distance_correlation.distance_variance(column, ones).value for column in columns)
     return math.sqrt(covariance / math.sqrt(own * spread))
@@ -65,7 +64,7 @@ def truth(distribution, relation, n_parts, n_target):
 def intervals(distribution, relation, n, of_reports, epsilon, repeats):
     """The number of tables whose 95% interval covers the truth, and the number of intervals narrower than [0, 1]."""
     n_parts = 4 if of_reports < 1.5 else 6 if of_reports < 3 else 8
-    n_target = None if epsilon is None else tables.n_target_parts("distance_correlation", epsilon * n)
+    n_target = None if epsilon is None else two_party_scorer.n_target_parts("distance_correlation", epsilon * n)
     expected, covered, narrower = truth(distribution, relation, n_parts, n_target), 0, 0
     target_bounds = None if epsilon is None else (-1, 2)
     for seed in range(repeats):

@@ -26,8 +26,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREA
 import numpy as np
 
 from skdpmic import DPMICSelector, PrivateSelectKBest
-from skdpmic._utils.little_work import only_kernels
-from skdpmic.selection import scoring_plan
+from skdpmic.selection import scoring
 from skdpmic.table.records import TableRecords
 
 SELECTORS = {
@@ -37,7 +36,7 @@ SELECTORS = {
 }
 TABLES = {"genotypes": (0, 2), "uniform": (0, 1)}  # and the bounds of their columns
 TARGETS = {"classes": {"classes": [0, 1]}, "numbers": {"target_bounds": (0, 1)}}
-STEPS = {"reading": (scoring_plan, "read_records"), "scores": (TableRecords, "scores")}
+STEPS = {"reading": (scoring, "read"), "scores": (TableRecords, "scores")}
 
 
 def main(argv=None):
@@ -63,8 +62,7 @@ def line(options, table, target, selector):
     X = filled(table, options.rows, options.columns, random)
     estimator = SELECTORS[selector](bounds=TABLES[table], **TARGETS[target])
     warnings.simplefilter("ignore")
-    with only_kernels():
-        estimator.fit(X[:, :100].copy(), y)  # compiles
+    estimator.fit(X[:, :100].copy(), y)  # compiles
 
     before = largest_size()
     fits = [timed_fit(estimator, X, y)]

@@ -40,7 +40,7 @@ def laboratory(folder):
     measurements = pd.read_parquet(folder / "measured.parquet")
     alice = RandomizedResponse(epsilon=6.0, **PUBLIC, ledger=ledger).fit(measurements)
     reports = alice.transform(measurements)
-    feather.write_feather(alice.to_arrow(reports), folder / "reports.feather")
+    feather.write_feather(alice.to_arrow(reports), folder / "reports.feather", compression="uncompressed")
     print(f"laboratory: reported {alice.columns_per_record_} of {alice.n_features_in_} columns a person, ", end="")
     print(f"each at ε = {alice.epsilon_per_column_:g}; spent {ledger.spent()[0]:g}")
 

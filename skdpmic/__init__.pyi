@@ -1,24 +1,20 @@
 from . import causal, correlation, counting, datasets, plotting, two_party
-from ._utils.errors import BudgetError, PrivacyLeakWarning
+from ._utils.texts import BudgetError, PrivacyLeakWarning
 from .budget.ledger import BudgetLedger
 from .cards.release_card import release_card
 from .codebook.codebook import Codebook
-from .models.additive_classifier import PrivateAdditiveClassifier
-from .models.additive_regressor import PrivateAdditiveRegressor
+from .models.additive import PrivateAdditiveClassifier, PrivateAdditiveRegressor
 from .models.evaluation import private_evaluation
 from .planning.plan import plan_release
 from .preprocessing.public_encoder import PublicEncoder
-from .release.bounds.learnt_bounds import private_bounds
-from .release.summary.private_summary import private_summary
-from .search.cost_of_searches import search_cost
+from .release.bounds import private_bounds
+from .release.summary import private_summary
+from .search.costs import search_cost
 from .search.grid_search import PrivateGridSearch
 from .selection.private_score import private_score
-from .selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
-from .selection.select_k_best import PrivateSelectKBest
-from .selection.selector import DPMICSelector
-from .statistics.mic.characteristic import characteristic_matrix
+from .selection.selectors import DPMICScorer, DPMICSelector, PrivateSelectKBest, dp_mic_classif, dp_mic_regression
+from .statistics.mic.characteristic import characteristic_matrix, mic_e
 from .statistics.mic.many_pairs import mic_cross, mic_pairs
-from .statistics.mic.mic_e import mic_e
 from .statistics.mic.mic_r import mic_r
 from .statistics.mtv.mtv_r import mtv_r
 

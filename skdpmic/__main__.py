@@ -8,7 +8,7 @@ def _program():
     """Run the command line, which can be interrupted at any time: during imports, and at the very end."""
     try:
         from skdpmic.command_line.main import main
-        from skdpmic.command_line.printed import leave_streams
+        from skdpmic.command_line.outputs import leave_streams
 
         try:
             return main()

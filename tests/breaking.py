@@ -1,14 +1,37 @@
-"""Break one place in the package, located by the name of its function and by its code, whatever the layout."""
+"""Break one place in the package, located by the name of its function and by its code, whatever the layout.
+
+The places are listed in ``mutants``, a file for each part of the package, each with a test that must fail for it. They
+were chosen for what they do to the guarantee: too little noise, too low a cost, data in fitted attributes or messages.
+"""
 
 import ast
 import functools
 import textwrap
+import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = Path(__file__).parents[1] / "skdpmic"
+LISTS = Path(__file__).parent / "mutants"
 COMPILED = ("jit", "leaf")  # the decorators
 
 
+class Mutant(NamedTuple):
+    """A change in one place of the package."""
+
+    where: str  # "function", "Class.method", "CONSTANT" or "module"; "module.function" if others have that name, too
+    old: str  # an expression or statements that occur exactly once
+    new: str
+    test: str  # in tests, a node id that pytest knows
+
+
+def mutants():
+    """All of the lists."""
+    files = sorted(LISTS.glob("*.toml"))
+    return [Mutant(**each) for file in files for each in tomllib.loads(file.read_text(encoding="utf-8"))["mutants"]]
+
+
+@functools.cache
 def broken(mutant):
     """The mutant's file, relative to the package, and its source with the change."""
     file, scope = _scope(mutant.where)
@@ -40,21 +63,24 @@ def may_be_compiled(mutant):
 
 def _scope(where):
     """The one file and node whose full name, such as "package.module.Class.method", ends with `where`."""
-    found = [place for name, place in _names() if f".{name}".endswith(f".{where}")]
+    found = _places_of_names().get(where, [])
     if len(found) != 1:
         raise ValueError(f"{where!r} names {len(found)} places of the package, not one: update the list of mutants")
     return found[0]
 
 
 @functools.cache
-def _names():
-    """The full name of every module, class, function and constant, with its file and node."""
-    names = []
+def _places_of_names():
+    """The file and node of every module, class, function and constant, by each end of its full name."""
+    places = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         module = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
         tree = ast.parse(file.read_bytes())
-        names += [(name, (file, node)) for name, node in [(module, tree), *_inside(tree, module)]]
-    return names
+        for name, node in [(module, tree), *_inside(tree, module)]:
+            parts = name.split(".")
+            for i in range(len(parts)):
+                places.setdefault(".".join(parts[i:]), []).append((file, node))
+    return places
 
 
 def _inside(scope, prefix):
@@ -89,11 +115,13 @@ def _places(scope, code):
 
 
 def _expressions(node):
-    if isinstance(node, ast.expr):
-        yield [node]
-    if not isinstance(node, ast.JoinedStr):  # Python 3.11 gives no positions for expressions inside these
-        for child in ast.iter_child_nodes(node):
-            yield from _expressions(child)
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.expr):
+            yield [node]
+        if not isinstance(node, ast.JoinedStr):  # Python 3.11 gives no positions for expressions inside these
+            todo.extend(ast.iter_child_nodes(node))
 
 
 def _runs_of_statements(scope, length):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skdpmic._utils.little_work import only_kernels
+from skdpmic import BudgetLedger
 from tests import skips
 from tests.folding import cover
 from tests.processes import PACKAGE, YEAR_2000
@@ -51,11 +51,10 @@ def paper_data():
     return folder
 
 
-@pytest.fixture(scope="session", autouse=True)
-def kernels():
-    """Use kernels for little work, too, so that small tables test them; tests of NumPy twins opt out."""
-    with only_kernels():
-        yield
+@pytest.fixture
+def ledger(tmp_path):
+    """One with room for all that a test does."""
+    return BudgetLedger(tmp_path / "ledger.db", epsilon=100.0, delta=0.01)
 
 
 @pytest.fixture

@@ -84,7 +84,8 @@ def naive_mic_r_of_codes(codes, classes, *, n_labels, n_classes, correction=None
     chance = 0.0 if correction is None else 1 / (2 * math.log(2) * len(codes))
     best = naive_codes_in_two_groups(codes, classes, n_labels, n_classes, correction)
     if n_labels > 14 or n_classes > 64:
-        best = max(best, naive_classes_in_two_groups(codes, classes, n_labels, n_classes, correction))
+        counts = naive_counts(classes, n_classes, codes, n_labels + 2)  # the classes in two groups
+        best = max(best, naive_rows_in_two_groups(counts, n_classes, n_labels, correction))
     for groups, degrees in naive_groupings_of_labels(n_labels):
         for groups_of_classes, other_degrees in naive_groupings_of_classes(n_classes):
             rows, columns = [groups[code] for code in codes], [groups_of_classes[one] for one in classes]
@@ -101,14 +102,8 @@ def naive_codes_in_two_groups(codes, columns, n_labels, n_columns, correction=No
     return naive_rows_in_two_groups(counts, n_labels, n_columns, correction)
 
 
-def naive_classes_in_two_groups(codes, classes, n_labels, n_classes, correction=None):
-    """The largest I - o, or 0, with the classes in two groups, against all codes."""
-    counts = naive_counts(classes, n_classes, codes, n_labels + 2)
-    return naive_rows_in_two_groups(counts, n_classes, n_labels, correction)
-
-
 def naive_rows_in_two_groups(counts, n_expected_rows, n_expected_columns, correction):
-    """The expected rows and columns exclude the codes of other labels and of missing ones."""
+    """The largest I - o, or 0; expected rows and columns exclude the codes of other labels and of missing ones."""
     chance = 0.0 if correction is None else 1 / (2 * math.log(2) * sum(map(sum, counts)))
     degrees = (math.sqrt(n_expected_columns - 1) + math.sqrt(4 / 9 * max(min(n_expected_rows, 14) - 2, 0))) ** 2
     n_columns, best = len(counts[0]), 0.0
@@ -129,7 +124,8 @@ def naive_two_groups(n_rows, n_columns):
     cuts = [[int(row * n_cut // n_rows >= cut) for row in range(n_rows)] for cut in range(1, n_cut)]
     digits = range(min(5, len(bin(n_rows - 1)) - 2))
     sums = [some for k in range(1, 6) for some in combinations(digits, k)]
-    return alone + cuts + [[sum(row >> digit & 1 for digit in some) % 2 for row in range(n_rows)] for some in sums]
+    parities = [[sum(row >> digit & 1 for digit in some) % 2 for row in range(n_rows)] for some in sums]
+    return list(dict.fromkeys(tuple(g ^ groups[0] for g in groups) for groups in alone + cuts + parities))
 
 
 def naive_groupings_of_classes(n_classes):
@@ -177,15 +173,17 @@ def naive_largest_entry(counts, k_max, correction=None, degrees=None):
     chance = 0.0 if correction is None else 1 / (2 * math.log(2) * sum(map(sum, counts)))
     best = 0.0
     for k in range(2, min(k_max, n_rows) + 1):
-        for cuts in combinations(range(1, n_rows), k - 1):
-            edges = [0, *cuts, n_rows]
-            merged = [
-                [sum(counts[row][column] for row in range(start, end)) for column in range(n_columns)]
-                for start, end in pairwise(edges)
-            ]
-            offset = (k - 1) * degrees * chance
+        offset = (k - 1) * degrees * chance
+        for merged in naive_merges(counts, k):
             best = max(best, (naive_mutual_information(merged) - offset) / math.log2(min(k, n_columns)))
     return best
+
+
+def naive_merges(counts, k):
+    """All tables in which neighbouring rows are merged into k rows."""
+    for cuts in combinations(range(1, len(counts)), k - 1):
+        edges = pairwise([0, *cuts, len(counts)])
+        yield [[sum(column) for column in zip(*counts[start:end], strict=True)] for start, end in edges]
 
 
 def naive_mutual_information(counts):
@@ -209,25 +207,20 @@ def naive_mic_e(x, y, *, B, c):
 
 def naive_mic_e_of_ranks(y_ranks, B, c):
     """MICe whose fixed and master partitions are equipartitions by rank; the records in ascending order of x."""
-    x_ranks = list(range(len(y_ranks)))
-    best = 0.0
-    for free, fixed in ((x_ranks, y_ranks), (y_ranks, x_ranks)):
-        for n_fixed in range(2, math.floor(B / 2) + 1):
-            columns = naive_equipartition(fixed, n_fixed)
-            rows = naive_equipartition(free, max(2, math.floor(c * math.floor(B / n_fixed))))
-            counts = naive_counts(rows, max(rows) + 1, columns, max(columns) + 1)
-            for k in range(2, min(n_fixed, math.floor(B / n_fixed)) + 1):
-                best = max(best, naive_entry(counts, k))
-    return best
+
+    def master(ranks, columns, size):
+        return naive_equipartition(ranks, size)
+
+    return max(naive_equicharacteristic_matrix(list(range(len(y_ranks))), y_ranks, B=B, c=c, master=master).values())
 
 
-def naive_equicharacteristic_matrix(x, y, *, B, c):
+def naive_equicharacteristic_matrix(x, y, *, B, c, master=None):
     """A dict: entry (k, l) for k parts of x and l parts of y."""
-    entries = {}
+    entries, master = {}, master or naive_master
     for free, fixed, x_is_free in ((x, y, True), (y, x, False)):
         for n_fixed in range(2, math.floor(B / 2) + 1):
             columns = naive_equipartition(fixed, n_fixed)
-            rows = naive_master(free, columns, max(2, math.floor(c * math.floor(B / n_fixed))))
+            rows = master(free, columns, max(2, math.floor(c * math.floor(B / n_fixed))))
             counts = naive_counts(rows, max(rows) + 1, columns, max(columns) + 1)
             for k in range(2, min(n_fixed, math.floor(B / n_fixed)) + 1):
                 where = (k, n_fixed) if x_is_free else (n_fixed, k)
@@ -266,12 +259,5 @@ def naive_master(values, columns, size):
 
 def naive_entry(counts, k):
     """I / log2 min(k, l) of the best merge of neighbouring rows into at most k parts."""
-    n_rows, n_columns = len(counts), len(counts[0])
-    best = 0.0
-    for cuts in combinations(range(1, n_rows), min(k, n_rows) - 1):
-        merged = [
-            [sum(column) for column in zip(*counts[start:end], strict=True)]
-            for start, end in pairwise([0, *cuts, n_rows])
-        ]
-        best = max(best, naive_mutual_information(merged))
-    return best / math.log2(min(k, n_columns))
+    best = max(map(naive_mutual_information, naive_merges(counts, min(k, len(counts)))))
+    return max(best, 0.0) / math.log2(min(k, len(counts[0])))

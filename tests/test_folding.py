@@ -5,18 +5,6 @@ import pytest
 from tests.folding import each
 
 
-@pytest.fixture
-def seen():
-    return []
-
-
-@pytest.mark.parametrize("a", [1, 2])
-@each("b", [3, 4])
-@each("c, d", [(5, 6), (7, 8)])
-def test_every_case_is_checked(a, b, c, d, seen):
-    seen.append((a, b, c, d))
-
-
 def test_all_combinations_come_once_in_order():
     cases = []
     each("a", "xy")(each("b", range(2))(lambda a, b: cases.append((a, b))))()

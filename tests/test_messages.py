@@ -1,6 +1,5 @@
 """Errors and warnings say what is wrong, in the user's words, and what to write."""
 
-import inspect
 import random
 import re
 from functools import partial
@@ -8,6 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import VotingClassifier
 
 from skdpmic import (
@@ -44,56 +44,49 @@ def fitted(X=X, y=Y, groups=None, **changed):
 # --- Columns: all that is wrong in one message ------------------------------------------------------------------------
 
 DAY = pd.Timestamp("2020-01-01")
+NO_BOUNDS, READ = "{'%s': ['no', 'yes']}", "may have been read from the data"
 # What columns hold, what may be written for them, and for each way to write it, what the message says; None if nothing.
 KINDS = {
     "numbers": (
         [1.0, 2.0],
-        {"none": "{'%s': (0, 120)} for ages", "bounds": None, "texts": "numbers in categories, too"},
+        {"none": "{'%s': (0, 120)} for ages", "bounds": None, "texts": "numbers in categories"},
     ),
-    "numerals": (pd.array(["1", "2"], dtype=STRINGS), {"none": "{'%s': ['no', 'yes']}", "bounds": None, "texts": None}),
+    "numerals": (pd.array(["1", "2"], dtype=STRINGS), {"none": NO_BOUNDS, "bounds": None, "texts": None}),
     "text": (
         pd.array(["7,654", "32%"], dtype=STRINGS),
-        {"none": "{'%s': ['no', 'yes']}", "bounds": "X['%s'] = pd.to_numeric(", "texts": None},
+        {"none": NO_BOUNDS, "bounds": "X['%s'] = pd.to_numeric(", "texts": None},
     ),
     "category": (
         pd.Categorical(pd.array(["86753", "b"], dtype=STRINGS)),
-        {"none": "may have been read from the data", "bounds": "may have been read from the data", "texts": None},
+        {"none": READ, "bounds": READ, "texts": None},
     ),
     "dates": (
         [DAY, DAY],
-        {"none": "{'%s': (pd.Timestamp(", "bounds": "Write bounds of dates as dates", "texts": "Convert them to text"},
+        {"none": "(datetime.date(", "bounds": "Write public dates", "texts": "Convert them to text"},
     ),
-    "durations": (
-        [DAY - DAY] * 2,
-        {"none": "{'%s': (pd.Timedelta(", "bounds": "Write bounds of durations as durations"},
-    ),
+    "durations": ([DAY - DAY] * 2, {"none": "(datetime.timedelta(", "bounds": "Write public durations"}),
     "bytes": ([b"86753"] * 2, {"none": "private_bounds learns"}),  # objects: their kind is not declared
 }
 ENTRIES = {"bounds": ("bounds", (0, 9)), "texts": ("categories", ["a", "b"])}
 
 
 def test_all_columns_with_faults_are_named_in_one_message_with_what_to_write_for_each_kind():
-    draw = random.Random(0)
-    for _ in range(60):
-        table, written, said, good = {}, {"bounds": {}, "categories": {}}, {}, []
-        for j in range(draw.randint(1, 7)):
-            name, (values, ways) = f"column {j}", KINDS[draw.choice(list(KINDS))]
-            way = draw.choice(list(ways))
+    table, written, said = {}, {"bounds": {}, "categories": {}}, {}
+    for kind, (values, ways) in KINDS.items():
+        for way, phrase in ways.items():
+            name = f"{kind}, {way}"
             table[name] = pd.concat([pd.Series(values)] * 5, ignore_index=True)
             if way != "none":
                 parameter, entry = ENTRIES[way]
                 written[parameter][name] = entry
-            good += [] if ways[way] else [name]
-            said |= {name: ways[way]} if ways[way] else {}
-        if not said:
-            continue
-        with pytest.raises(ValueError, match="bounds") as error:
-            fitted(pd.DataFrame(table), np.arange(10) % 2, **written)
-        message = str(error.value)
-        assert set(re.findall("column \\d", message)) == set(said)
-        for phrase in said.values():  # the line is written for the first column of each kind
-            assert any(phrase.replace("%s", name) in message for name in said)
-        assert not re.search("86753|7,654|32", message)
+            said |= {name: phrase} if phrase else {}
+    with pytest.raises(ValueError, match="bounds") as error:
+        fitted(pd.DataFrame(table), np.arange(10) % 2, **written)
+    message = str(error.value)
+    assert {name for name in table if f"'{name}'" in message} == set(said)
+    for phrase in said.values():  # the line is written for the first column of each kind
+        assert any(phrase.replace("%s", name) in message for name in said)
+    assert not re.search("86753|7,654|32", message)
 
 
 @each(
@@ -107,21 +100,12 @@ def test_the_line_that_a_message_gives_is_one_that_works(values, bounds):
     bounds = PUBLIC["bounds"] | {"g": bounds, "h": bounds}
     for dtype in (object, "str"):
         table = X.assign(g=pd.Series(values, dtype=dtype), h=pd.Series(values, dtype=dtype))
-        with pytest.raises(ValueError, match=r"\['g', 'h'\]") as error:
+        with pytest.raises(ValueError, match="'g'") as error:
             fitted(table, bounds=bounds)
         (line,) = set(re.findall(r"pd\.to_\w+\(.*?'coerce'\)", str(error.value)))
         for name in ("g", "h"):
             table[name] = eval(line.replace("X['g']", "column"), {"pd": pd, "column": table[name]})
         assert fitted(table, bounds=bounds).n_features_in_ == 5
-    polars = pytest.importorskip("polars", reason="the line for a dataframe of Polars")
-    known = {"X": polars.DataFrame(X.to_dict("list") | {"g": values, "h": values}), "pl": polars}
-    with pytest.raises(ValueError, match=r"\['g', 'h'\]") as error:
-        fitted(known["X"], bounds=bounds)
-    (line,) = re.findall(r"X = (X\.with_columns\(.*strict=False\)+)", str(error.value))
-    for name in ("'g'", "'h'"):
-        known["X"] = eval(line.replace("'g'", name), known)
-    assert fitted(known["X"], bounds=bounds).n_features_in_ == 5
-    np.testing.assert_array_equal(known["X"].to_pandas()["g"].isna(), table["g"].isna())
 
 
 # --- Other calls: what is said ----------------------------------------------------------------------------------------
@@ -141,69 +125,44 @@ def charged_twice(tmp_path):
     ledger.charge("second", 0.5)
 
 
-MESSAGES = {  # what is called, its error, and what this says
-    "the name of the target": (lambda _: fitted(y="paid"), ValueError, ["X[...]", "X.drop(columns=...) as X"]),
-    "the name of the target, without bounds": (lambda _: fitted(y="paid", bounds=None), ValueError, ["y must hold"]),
-    "the name of groups": (lambda _: fitted(groups="sex", max_rows_per_group=1), ValueError, ["X[...]"]),
-    "a budget that does not fit": (
-        charged_twice,
-        BudgetError,
-        ["(0.75, 0.0) of (1.0, 0.0) is spent", "(0.25, 0.0) remains"],
-    ),
-    "a scalar of numpy": (
-        lambda _: fitted(epsilon=np.float64(-1)),
-        ValueError,
-        ["epsilon must be a number > 0", "got -1.0"],
-    ),
-    "infinity": (lambda _: fitted(X.assign(age=np.inf)), ValueError, ["'age'", "X.replace([np.inf, -np.inf], np.nan)"]),
-    "labels in place of ranks": (
-        lambda _: PrivateCorrelation(epsilon=1).fit(X),
-        ValueError,
-        ["takes no labels", "X = X.drop(columns=['sex'])"],
-    ),
-    **{
-        f"{what} of {of}": (partial(call, values), ValueError, phrases)
-        for of, call in {
-            "a fit": lambda y, _: fitted(y=y, classes=None, target_bounds=(0, 9)),
-            "a model": lambda y, _: evaluated(y, target_bounds=(0, 9)),
-        }.items()
-        for what, values, phrases in (
-            ("a target of text", pd.Series(["1,234"] * N), ["pd.to_numeric(", "classes instead of target_bounds"]),
-            ("an infinite target", np.where(Y == 1, np.inf, 3), ["y = np.clip(y, lower, upper)"]),
-            ("a missing number", np.where(Y == 1, np.nan, 3), ["complete: keep only rows"]),
-        )
-    },
-    "classes of a model": (lambda _: evaluated(Y + 1), ValueError, ["in model.classes_, [0, 1]"]),
-    "a missing class of a model": (
-        lambda _: evaluated(np.where(Y, np.nan, 0)),
-        ValueError,
-        ["complete: keep only rows"],
-    ),
-    "numbered labels": (
-        lambda _: VotingClassifier([("a", PrivateAdditiveClassifier(**PUBLIC | {"classes": ["f", "m"]}))]).fit(
-            X, X["sex"].rename("target")
-        ),
-        ValueError,
-        ["classes and y", "VotingClassifier and other wrappers number labels"],
-    ),
-    "the name of the target of a search": (
-        lambda _: PrivateGridSearch(PrivateSelectKBest(1, **PUBLIC), {"k": [1, 2]}, epsilon=1, scoring=len).fit(
-            X, "sex"
-        ),
-        ValueError,
-        ["y must hold a value for each row", "X[...]"],
-    ),
-    "infinity in two columns": (lambda _: fitted(X.assign(age=np.inf, paid=-np.inf)), ValueError, ["['age', 'paid']"]),
+def voted(_):
+    model = PrivateAdditiveClassifier(**PUBLIC | {"classes": ["f", "m"]})
+    VotingClassifier([("a", model)]).fit(X, X["sex"].rename("target"))
+
+
+def searched(_):
+    PrivateGridSearch(PrivateSelectKBest(1, **PUBLIC), {"k": [1, 2]}, epsilon=1, scoring=len).fit(X, "sex")
+
+
+TARGETS = {  # of numbers, and what is said about them
+    "text": (pd.Series(["1,234"] * N), ["pd.to_numeric(", "classes instead of target_bounds"]),
+    "infinite": (np.where(Y == 1, np.inf, 3), ["y = np.clip(y, lower, upper)"]),
+    "missing": (np.where(Y == 1, np.nan, 3), ["complete: keep only rows"]),
 }
+MESSAGES = {  # what is called, and what its error says
+    "target's name": (lambda _: fitted(y="paid"), ["X[...]", "X.drop(columns=...) as X"]),
+    "target's name, no bounds": (lambda _: fitted(y="paid", bounds=None), ["y must hold"]),
+    "groups' name": (lambda _: fitted(groups="sex", max_rows_per_group=1), ["X[...]"]),
+    "budget": (charged_twice, ["(0.75, 0.0) of (1.0, 0.0) is spent", "(0.25, 0.0) remains"]),
+    "scalar of numpy": (lambda _: fitted(epsilon=np.float64(-1)), ["epsilon must be a number > 0", "got -1.0"]),
+    "infinity": (lambda _: fitted(X.assign(age=np.inf)), ["'age'", "X.replace([np.inf, -np.inf], np.nan)"]),
+    "labels": (lambda _: PrivateCorrelation(epsilon=1).fit(X), ["Convert them to", "X = X.drop(columns=['sex'])"]),
+    "classes of a model": (lambda _: evaluated(Y + 1), ["in model.classes_, [0, 1]"]),
+    "missing class of a model": (lambda _: evaluated(np.where(Y, np.nan, 0)), ["complete: keep only rows"]),
+    "numbered labels": (voted, ["classes and y", "VotingClassifier and other wrappers number labels"]),
+    "target's name in a search": (searched, ["y must hold a value for each row", "X[...]"]),
+}
+for of, (y, phrases) in TARGETS.items():
+    MESSAGES[f"{of} target"] = partial(fitted, X, y, classes=None, target_bounds=(0, 9)), phrases
+    MESSAGES[f"{of} target of a model"] = partial(evaluated, y, target_bounds=(0, 9)), phrases
 
 
 @each("case", MESSAGES)
 def test_an_error_names_what_is_wrong_and_the_remedy(case, tmp_path):
-    call, kind, phrases = MESSAGES[case]
-    with pytest.raises(kind) as error:
-        call(tmp_path)
-    for phrase in phrases:
-        assert phrase in str(error.value)
+    call, phrases = MESSAGES[case]
+    with pytest.raises((ValueError, BudgetError)) as error:
+        call() if isinstance(call, partial) else call(tmp_path)
+    assert [phrase for phrase in phrases if phrase not in str(error.value)] == []
 
 
 def test_a_summary_advises_logarithms_only_where_they_spread_the_values():
@@ -221,21 +180,19 @@ OF_NUMPY = [
     *[np.float64(-1.5), np.int64(-1), np.str_("zz"), np.bool_(True), np.float32("nan")],
     *[[np.int64(0)], (np.float64(3), np.float64(1)), {np.str_("q"): (np.float64(0), np.float64(1))}],
 ]
-ESTIMATORS = [DPMICScorer, DPMICSelector, PrivateAdditiveClassifier, PrivateSelectKBest, PublicEncoder]
-ESTIMATORS += [PrivateCorrelation, PrivatePC, RandomizedResponse]
+ESTIMATORS = [DPMICScorer(), DPMICSelector(), PrivateAdditiveClassifier(), PrivateSelectKBest(1), PublicEncoder()]
+ESTIMATORS += [PrivateCorrelation(), PrivatePC(), RandomizedResponse(1)]
 
 
 def test_no_message_shows_the_type_of_a_numpy_scalar_in_any_parameter():
     draw, messages = random.Random(0), []
-    table = X[["age", "paid"]]
     for _ in range(150):
-        estimator = draw.choice(ESTIMATORS)
-        public = {"bounds": (0, 120), "classes": [0, 1], "epsilon": 1.0}
-        name, value = draw.choice(list(inspect.signature(estimator).parameters)), draw.choice(OF_NUMPY)
-        given = {key: public[key] for key in public if key in inspect.signature(estimator).parameters} | {name: value}
+        estimator, value = clone(draw.choice(ESTIMATORS)), draw.choice(OF_NUMPY)
+        name, given = draw.choice(list(estimator.get_params())), {"bounds": (0, 120), "classes": [0, 1], "epsilon": 1.0}
+        given = {key: given[key] for key in given if key in estimator.get_params()} | {name: value}
         try:
-            estimator(**given).fit(table, Y)
+            estimator.set_params(**given).fit(X[["age", "paid"]], Y)
         except (ValueError, TypeError) as error:
-            messages.append(f"{estimator.__name__}, {name}: {error}")
+            messages.append(f"{type(estimator).__name__}, {name}: {error}")
     assert len(messages) > 70
     assert [message for message in messages if re.search(r"np\.\w+[(_]", message)] == []

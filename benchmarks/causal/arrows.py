@@ -18,6 +18,7 @@ import numpy as np
 
 from benchmarks.causal.networks import network
 from benchmarks.causal.random_networks import LABELS, random_network
+from benchmarks.output import table
 from benchmarks.store import completed
 from skdpmic.causal import PrivatePC
 from skdpmic.causal.pc import arrows_of
@@ -57,13 +58,14 @@ def measured():
 
 
 def report(rows):
-    """Tables in Markdown, by epsilon, number of records, and kind of network."""
-    yield "| | fits with arrows | arrows | wrong: of all arrows | mean over fits | of the true arrows, there |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    """A table in Markdown, by epsilon, number of records, and kind of network."""
+    body = []
     for name, title in (("epsilon", "ε = {:g}"), ("n", "n = {:,}"), ("kind", "{}")):
         for value in dict.fromkeys(row[name] for row in rows):
             of_value = [row for row in rows if row[name] == value and (name == "epsilon" or row["epsilon"] != math.inf)]
-            yield f"| {title.format(value)} | {summary(of_value)} |"
+            body.append([title.format(value), *summary(of_value)])
+    shares = ["wrong: of all arrows", "mean over fits", "of the true arrows, drawn"]
+    return table(["", "fits with arrows", "arrows", *shares], body)
 
 
 def summary(rows):
@@ -71,10 +73,9 @@ def summary(rows):
     some = drawn > 0
     of_fits = (wrong[some] / drawn[some]).mean() if some.any() else 0.0
     shares = wrong.sum() / max(drawn.sum(), 1), of_fits, right.sum() / max(true.sum(), 1)
-    counts = f"{some.sum()} of {len(rows)} | {drawn.sum():.0f}"
-    return " | ".join([counts, *(f"{share:.1%}" for share in shares)])
+    return [f"{some.sum()} of {len(rows)}", f"{drawn.sum():.0f}", *(f"{share:.1%}" for share in shares)]
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # about seeds
-    print("\n".join(report(measured())))
+    print(report(measured()))

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from skdpmic.causal.pc import arrows_of, in_cycles, skeleton_of, with_colliders, with_forced_arrows
+from skdpmic.causal.pc import arrows_of, skeleton_of, with_colliders, with_forced_arrows, without_cycles
 
 
 def colliders_of(marks):
@@ -37,7 +37,7 @@ def cpdag_of(dag):
     ValueError
         If the graph has a cycle.
     """
-    if in_cycles(dag).any():
+    if (without_cycles(dag) != dag).any():
         raise ValueError("dag must have no cycles.")
     everywhere = np.broadcast_to(~skeleton_of(dag)[:, None], (len(dag),) * 3)  # no collider except those given
     return with_forced_arrows(with_colliders(skeleton_of(dag), colliders_of(dag)), everywhere)

@@ -1,14 +1,13 @@
 """PrivatePC on networks with known graphs: python -m benchmarks.causal.private_pc [--picture].
 
-It measures what the result files lack, and prints the tables:
+It measures what the result file lacks, and prints its table.
 
-- results/causal_networks.csv: for each network, number of records, epsilon and seed, the structural Hamming distance to
-  the network's CPDAG, and the F1 score of the skeleton's edges. Columns are categorical, delta = 1e-6, alpha = 0.01 and
-  max_order = 3, the defaults. At n = 100,000, epsilon is 0.1 ... 10, infinite, and what Priv-PC (2020) claims for its
-  best result; at other n, it is 1.
-- results/causal_gaussian.csv: the same for random graphs of 10 and 20 normal columns (Kendall's correlations).
+results/causal_networks.csv has, for each network, number of records, epsilon and seed, the structural Hamming distance
+to the network's CPDAG, and the F1 score of the skeleton's edges. Columns are categorical, delta = 1e-6, alpha = 0.01
+and max_order = 3, the defaults. At n = 100,000, epsilon is 0.1 ... 10, infinite, and what Priv-PC (2020) claims for its
+best result; at other n, it is 1.
 
---picture draws docs/images/causal.png from the first file: both measures against epsilon and against n, with bands of
+--picture draws docs/images/causal.png: both measures against epsilon and against n, with bands of
 two standard errors.
 
 The seeds of the tables are not those on which the constants of the tests were chosen.
@@ -23,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.causal.graph_measures import cpdag_of, skeleton_f1, structural_hamming_distance
+from benchmarks.causal.graph_measures import skeleton_f1, structural_hamming_distance
 from benchmarks.causal.networks import network
-from benchmarks.output import add_output, refuse_to_overwrite
+from benchmarks.output import add_output, refuse_to_overwrite, table
 from benchmarks.store import completed
 from benchmarks.style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, WIDTH, legible
 from skdpmic.causal import PrivatePC
@@ -37,7 +36,6 @@ N_SEEDS = {"child": 5}  # where a fit takes seconds; 10 for the others
 EPSILONS, SIZES = (0.1, 0.3, 1.0, 3.0, 10.0, math.inf), (1000, 3000, 10_000, 30_000)
 CLAIMED = {"earthquake": 28.9, "cancer": 30.7, "asia": 46.0, "survey": 7.5, "sachs": 112.0, "child": 394.0}
 DISTANCES = {"earthquake": 0.0, "cancer": 1.7, "asia": 4.0, "survey": 2.3, "sachs": 12.7, "child": 17.0}  # at CLAIMED
-GAUSSIAN = {"columns": (10, 20), "n": (1000, 3000, 10_000), "epsilon": (0.3, 1.0, 3.0, math.inf)}
 
 
 def fit(net, n, epsilon, seed):
@@ -58,23 +56,6 @@ def measures_on_network(configuration, _):
     return measures(private, net.cpdag)
 
 
-def normal_table(n_columns, n, seed):
-    """A random graph with two edges per column, and a table of normal columns: sums of their parents plus noise."""
-    rng = np.random.default_rng((n_columns, seed))
-    dag = np.triu(rng.random((n_columns, n_columns)) < 2 / (n_columns - 1), 1)
-    weights = dag * rng.uniform(0.3, 0.9, dag.shape) * rng.choice([-1, 1], dag.shape)
-    X = rng.standard_normal((n, n_columns))
-    for j in range(n_columns):
-        X[:, j] += X @ weights[:, j]
-    return X, dag
-
-
-def measures_on_normal(configuration, _):
-    X, dag = normal_table(configuration["columns"], configuration["n"], configuration["seed"])
-    private = PrivatePC(configuration["epsilon"], DELTA, random_state=configuration["seed"]).fit(X)
-    return measures(private, cpdag_of(dag))
-
-
 def seeds_of(name):
     return range(N_SEEDS.get(name, 10))
 
@@ -84,12 +65,6 @@ def configurations():
     for name in CLAIMED:
         for (n, epsilon), seed in product([*at, (N, CLAIMED[name])], seeds_of(name)):
             yield {"network": name, "n": n, "epsilon": epsilon, "seed": seed}
-
-
-def normal_configurations():
-    for columns, n, epsilon, seed in product(*GAUSSIAN.values(), range(10)):
-        if epsilon in (1.0, math.inf) or n == 10_000:
-            yield {"columns": columns, "n": n, "epsilon": epsilon, "seed": seed}
 
 
 def mean_and_error(rows, measure, **wanted):
@@ -142,44 +117,36 @@ def _draw_network(row, rows, name, measure, style):
     row[0].errorbar([20], [mean], [2 * error], color=color, fmt=marker, markersize=5, clip_on=False)
 
 
-def report(rows, normal):
-    """The tables of benchmarks/results/causal.md."""
-    yield "| network | edges | SHD at 1 | F1 at 1 | SHD at infinity | SHD at Priv-PC's epsilon | Priv-PC there |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+def report(rows):
+    """The table of benchmarks/results/causal.md."""
+    body = []
     for name, claimed in CLAIMED.items():
-        at = [
-            "{:.1f} ± {:.1f}".format(*mean_and_error(rows, "distance", network=name, n=N, epsilon=epsilon))
-            for epsilon in (1.0, math.inf, claimed)
-        ]
-        f1 = "{:.2f} ± {:.2f}".format(*mean_and_error(rows, "f1", network=name, n=N, epsilon=1.0))
-        n_edges = network(name).dag.sum()
-        yield f"| {name} | {n_edges} | {at[0]} | {f1} | {at[1]} | {at[2]} ({claimed:g}) | {DISTANCES[name]} |"
-    yield from ("", "| columns | n | epsilon | F1 | SHD |", "| --- | --- | --- | --- | --- |")
-    for columns, n, epsilon in product(*GAUSSIAN.values()):
-        if epsilon in (1.0, math.inf) or n == 10_000:
-            wanted = {"columns": columns, "n": n, "epsilon": epsilon}
-            f1, distance = (mean_and_error(normal, measure, **wanted) for measure in ("f1", "distance"))
-            yield "| {} | {:,} | {:g} | {:.2f} ± {:.2f} | {:.1f} ± {:.1f} |".format(columns, n, epsilon, *f1, *distance)
+        measured_at = [("distance", 1.0), ("f1", 1.0), ("distance", math.inf), ("distance", claimed)]
+        found = [mean_and_error(rows, measure, network=name, n=N, epsilon=epsilon) for measure, epsilon in measured_at]
+        at_one, f1, at_infinity, at_claim = (
+            f"{mean:.{digits}f} ± {error:.{digits}f}" for (mean, error), digits in zip(found, (1, 2, 1, 1), strict=True)
+        )
+        cells = [at_one, f1, at_infinity, f"{at_claim} ({claimed:g})", str(DISTANCES[name])]
+        body.append([name, str(network(name).dag.sum()), *cells])
+    heads = ["SHD at 1", "F1 at 1", "SHD at infinity", "SHD at Priv-PC's epsilon", "Priv-PC there"]
+    return table(["network", "edges", *heads], body)
 
 
 def measured():
-    """Rows for the networks, and rows for normal columns."""
-    rows = completed(RESULTS / "causal_networks.csv", list(configurations()), measures_on_network, "networks")
-    return rows, completed(
-        RESULTS / "causal_gaussian.csv", list(normal_configurations()), measures_on_normal, "normal columns"
-    )
+    """Rows for the networks; those missing from the file are measured first."""
+    return completed(RESULTS / "causal_networks.csv", list(configurations()), measures_on_network, "networks")
 
 
 def main(argv=None):
-    """Measure what the files lack, and print the tables; draw the picture if asked."""
+    """Measure what the file lacks, and print the table; draw the picture if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--picture", action="store_true", help="draw the picture")
     add_output(parser, IMAGE, "picture")
     options = parser.parse_args(argv)
     if options.picture:
         refuse_to_overwrite(parser, options)
-    rows, normal = measured()
-    print("\n".join(report(rows, normal)))
+    rows = measured()
+    print(report(rows))
     if options.picture:
         draw(rows, options.output)
 

@@ -28,6 +28,7 @@ import numpy as np
 
 from benchmarks.causal.graph_measures import cpdag_of, structural_hamming_distance
 from benchmarks.causal.networks import Network
+from benchmarks.output import table as markdown_table
 from benchmarks.store import completed
 from skdpmic.causal import PrivatePC
 from skdpmic.causal.pc import skeleton_of
@@ -143,12 +144,13 @@ def report(rows):
     of_cell = defaultdict(list)
     for row in rows:
         of_cell[row["kind"], row["columns"], row["n"], row["algorithm"]].append(row)
-    yield "| columns (edges) | records | causal-learn, no privacy | `PrivatePC`, ε = ∞ | `PrivatePC`, (1, 10⁻⁶) |"
-    yield "| --- | ---: | ---: | ---: | ---: |"
+    body = []
     for kind, n_columns, n in product(KINDS, COLUMNS, RECORDS):
         cells = [of_cell[kind, n_columns, n, algorithm] for algorithm in (RIVAL, WITHOUT_NOISE, PRIVATE)]
         edges = np.mean([row["edges"] for row in cells[0]])
-        yield f"| {n_columns} {kind} ({edges:.1f}) | {n:,} | " + " | ".join(map(_summary, cells)) + " |"
+        body.append([f"{n_columns} {kind} ({edges:.1f})", f"{n:,}", *map(_summary, cells)])
+    algorithms = ["causal-learn, no privacy", "`PrivatePC`, ε = ∞", "`PrivatePC`, (1, 10⁻⁶)"]
+    return markdown_table(["columns (edges)", "records", *algorithms], body)
 
 
 def _summary(rows):
@@ -164,4 +166,4 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")  # about seeds
     results = measured()
     if arguments.report:
-        print("\n".join(report(results)))
+        print(report(results))

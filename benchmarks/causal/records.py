@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 from tqdm import tqdm
 
+from benchmarks.output import table
 from skdpmic.causal import PrivatePC
 
 N_COLUMNS, TAUS, PER_COLUMN = (10, 20), (0.1, 0.3), (100, 300, 1000)
@@ -37,11 +38,13 @@ def found(n, n_columns, tau, seed):
 def main():
     """Print the table."""
     warnings.simplefilter("ignore")
-    print("| columns | tau | records per column | pairs found | false edges |\n| --- | --- | --- | --- | --- |")
+    body = []
     for n_columns, tau, per_column in tqdm(list(product(N_COLUMNS, TAUS, PER_COLUMN)), leave=False):
         tables = [found(per_column * n_columns, n_columns, tau, seed) for seed in range(N_TABLES)]
         (share, false), se = np.mean(tables, axis=0), np.std(tables, axis=0) / math.sqrt(N_TABLES)
-        print(f"| {n_columns} | {tau} | {per_column:,} | {share:.0%} ± {se[0]:.0%} | {false:.1f} ± {se[1]:.1f} |")
+        cells = [f"{share:.0%} ± {se[0]:.0%}", f"{false:.1f} ± {se[1]:.1f}"]
+        body.append([str(n_columns), str(tau), f"{per_column:,}", *cells])
+    print(table(["columns", "tau", "records per column", "pairs found", "false edges"], body))
 
 
 if __name__ == "__main__":

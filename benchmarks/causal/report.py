@@ -16,12 +16,11 @@ SECTIONS = {
         lambda: random_networks.report(random_networks.measured()),
     ),
     "Named networks": (
-        "`python -m benchmarks.causal.private_pc`, from [causal_networks.csv](causal_networks.csv) and "
-        "[causal_gaussian.csv](causal_gaussian.csv): mean ± standard error of the structural Hamming distance (SHD) "
-        "and of the F1 score of the edges, over ten tables (five of child) of 100,000 records, δ = 10⁻⁶, "
-        "`alpha=0.01`. The last columns are at the ε for which Priv-PC claims its best results. Below, random graphs "
-        "of normal columns.",
-        lambda: private_pc.report(*private_pc.measured()),
+        "`python -m benchmarks.causal.private_pc`, from [causal_networks.csv](causal_networks.csv): "
+        "mean ± standard error of the structural Hamming distance (SHD) and of the F1 score "
+        "of the edges, over ten tables (five of child) of 100,000 records, δ = 10⁻⁶, "
+        "`alpha=0.01`. The last columns are at the ε for which Priv-PC claims its best results.",
+        lambda: private_pc.report(private_pc.measured()),
     ),
     "Beside the published algorithms": (
         "`python -m benchmarks.causal.compare`, from [causal_compare.csv](causal_compare.csv), on other "
@@ -36,7 +35,7 @@ SECTIONS = {
 
 def markdown():
     """The whole report."""
-    parts = (f"## {title}\n\n{text}\n\n" + "\n".join(lines()) for title, (text, lines) in SECTIONS.items())
+    parts = (f"## {title}\n\n{text}\n\n{made()}" for title, (text, made) in SECTIONS.items())
     return "# Causal structure: all results\n\n" + "\n\n".join(parts) + "\n"
 
 

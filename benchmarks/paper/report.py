@@ -3,18 +3,22 @@
 They come from the CSV files beside it.
 """
 
+import math
 from bisect import bisect_left
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.output import print_or_write, table
-from benchmarks.paper.mechanisms import EPSILONS, MECHANISMS, TUNED_N, Pair, laplace_scale, settings
-from benchmarks.paper.tables import RESULTS, as_markdown
 from benchmarks.store import seed_of
+from skdpmic import mic_r
 from skdpmic.datasets import load_mic_star, relationship
+from skdpmic.statistics.mic.statistic import default_B, default_c
 from skdpmic.statistics.sensitivity import mic_r_sensitivity
 
+RESULTS = Path(__file__).parent / "results"
+MECHANISMS, MEASURES = ("MICe-Lap", "MICr-Lap", "MICr-Geom"), ("bias", "variance", "error")
 BUDGETS, ERRORS = (10.0, 1.0, 0.1, 0.01, 0.001), (0.05, 0.02)
 OF_TEXT = {
     "bias_median": "median bias",
@@ -33,14 +37,14 @@ def markdown():
         "in the paper, **reproduced** has its noise, B and c, **shipped** is what the package does "
         "(`correction=None`, automatic B and c).",
         "## Real data (Tables 1 and 3): paper / reproduced / shipped",
-        "`python -m benchmarks.paper.tables`, [tables.csv](tables.csv), with standard errors",
-        as_markdown(known["tables"].to_dict("records")).strip(),
+        "By `benchmarks/paper/tables.py` of commit 64ec2246, [tables.csv](tables.csv), with standard errors.",
+        *(part for of_epsilon in known["tables"].groupby("epsilon", sort=False) for part in real_table(*of_epsilon)),
         "## 189 distributions (Figures 2 and 4)",
         "By `benchmarks/paper/synthetic.py` of commit 2a2d595, [synthetic.csv](synthetic.csv). Median over the "
         "distributions of the unsigned error against MIC\\*, reproduced / shipped:",
-        errors_table(known["synthetic"]),
+        by_distribution(known["synthetic"], "ε", _errors),
         "Median bias as shipped, and the least and the largest:",
-        bias_table(known["synthetic"]),
+        by_distribution(known["synthetic"], "ε, bias", _bias),
         "Without any noise, one sample of each distribution (computed here): median unsigned error and median bias of "
         "MICr with the automatic B and c.",
         sampling_table(),
@@ -53,48 +57,48 @@ def markdown():
     return "\n\n".join(parts) + "\n"
 
 
-def errors_table(rows):
+def real_table(epsilon, rows):
+    """The numbers of Tables 1 and 3 at one epsilon, each as paper / reproduced / shipped."""
+    body = []
+    for names, group in rows.groupby(["collection", "mechanism"], sort=False):
+        numbers = group[["paper", "reproduced", "shipped"]].itertuples(index=False)
+        body.append([*names, *(" / ".join("--" if np.isnan(x) else f"{x:.2g}" for x in row) for row in numbers)])
+    return f"epsilon = {epsilon:g}", table(["collection", "mechanism", *MEASURES], body)
+
+
+def by_distribution(rows, title, shown):
+    """A row for each epsilon and n, with what is shown of each mechanism's numbers with both noises."""
+    body = []
+    rows = rows.sort_values("epsilon", ascending=False, kind="stable")
+    for (epsilon, n), of_cell in rows.groupby(["epsilon", "n"], sort=False):
+        known = of_cell.set_index(["mechanism", "noise"])
+        cells = (shown(known.loc[(mechanism, "paper")], known.loc[(mechanism, "shipped")]) for mechanism in MECHANISMS)
+        body.append([f"{epsilon:g}", f"{n:,}", *cells])
+    return table([title, "n", *MECHANISMS], body)
+
+
+def _errors(paper, shipped):
     """Median unsigned errors against MIC*."""
-    known = rows.set_index(["epsilon", "n", "mechanism", "noise"])["error_median"]
-    body = [
-        [f"{epsilon:g}", f"{n:,}", *(_both(known, epsilon, n, mechanism) for mechanism in MECHANISMS)]
-        for epsilon in EPSILONS
-        for n in TUNED_N
-    ]
-    return table(["ε", "n", *MECHANISMS], body)
+    return f"{paper['error_median']:.2g} / {shipped['error_median']:.2g}"
 
 
-def _both(known, *key):
-    return " / ".join(f"{known[(*key, noise)]:.2g}" for noise in ("paper", "shipped"))
-
-
-def bias_table(rows):
-    """Bias of the shipped mechanisms."""
-    known = rows[rows["noise"] == "shipped"].set_index(["epsilon", "n", "mechanism"])
-    names = ["bias_median", "bias_min", "bias_max"]
-    body = [
-        [f"{epsilon:g}", f"{n:,}"]
-        + ["{:.2g} ({:.2g} to {:.2g})".format(*known.loc[(epsilon, n, of), names]) for of in MECHANISMS]
-        for epsilon in EPSILONS
-        for n in TUNED_N
-    ]
-    return table(["ε, bias", "n", *MECHANISMS], body)
+def _bias(_, shipped):
+    return "{:.2g} ({:.2g} to {:.2g})".format(*shipped[["bias_median", "bias_min", "bias_max"]])
 
 
 def sampling_table(sizes=(1000, 5000)):
     """The error of sampling alone, without privacy."""
     mic_star, body = load_mic_star(), []
     for n in sizes:
-        size = settings("MICr-Lap", "shipped", n, 1.0)
-        off = [sample(*key, n).mic_r(*size) - mic_star[key] for key in mic_star]
+        off = [score_of_sample(*key, n) - mic_star[key] for key in mic_star]
         body.append([f"{n:,}", f"{np.median(np.abs(off)):.3f}", f"{np.median(off):.3f}"])
     return table(["n, without noise", "median unsigned error", "median bias"], body)
 
 
-def sample(name, r2, n):
-    """A pair of columns from one of the distributions."""
-    points = relationship(name, r2).sample(n, seed_of((name, r2, n, 0)))
-    return Pair(points[:, 0].copy(), points[:, 1].copy(), ((0, 1), (0, 1)))
+def score_of_sample(name, r2, n):
+    """MICr of a sample of one of the distributions, with the automatic B and c of epsilon = 1."""
+    x, y = relationship(name, r2).sample(n, seed_of((name, r2, n, 0))).T.copy()
+    return mic_r(x, y, bounds=((0, 1), (0, 1)), B=default_B(n, 1.0), c=default_c(n, 1.0))
 
 
 def text_table(rows):
@@ -121,7 +125,7 @@ def least_n_table():
 
 def _least_n(noise, epsilon, error):
     def size(n):
-        return mic_r_sensitivity(n) / epsilon if noise == "shipped" else laplace_scale("MICr-Lap", noise, n, epsilon)
+        return (mic_r_sensitivity(n) if noise == "shipped" else (4 * math.log2(n) + 6) / n) / epsilon
 
     return bisect_left(range(10**7), -error, lo=4, key=lambda n: -size(n))
 

@@ -36,18 +36,14 @@ QUICK = (
 )
 
 
-def completed(folder, run, repeats, statistics, options, again=()):
+def completed(folder, run, repeats, statistics, options):
     """Rows of all tables: a DataFrame, which is also saved.
 
-    Rows that an interrupted run left in the folder are reused, except for statistics in `again`, and unless the code of
-    `run` itself has changed.
+    Rows that an interrupted run left in the folder are reused, unless the code of `run` itself has changed.
     """
     name = run.__module__.split(".")[-1]
     kept = Memory(folder, verbose=0).cache(run)
     tasks = [(kind, repeat, of) for kind, count in repeats.items() for repeat in range(count) for of in statistics]
-    for task in tasks:
-        if task[-1] in again and kept.check_call_in_cache(*task, **options):
-            kept.call_and_shelve(*task, **options).clear()
     rows = [row for task in tqdm(tasks, desc=name) for row in kept(*task, **options)]
     return report.saved(pandas.DataFrame(rows), folder / f"{name}.csv", digits=5)
 
@@ -57,13 +53,12 @@ def main(argv=None):
     parser.add_argument("--quick", action="store_true", help="a small part of the experiment, in less than a minute")
     add_output(parser, RESULTS, "folder")
     parser.add_argument("--report", action="store_true", help="print the tables of the kept results")
-    parser.add_argument("--again", nargs="*", choices=ALL, default=[], help="statistics to run again, even if kept")
     options = parser.parse_args(argv)
     if options.report:
         return print(report.of_results(RESULTS), end="")
     output = results_folder(parser, options, RESULTS, report.FILES)
     experiments = QUICK if options.quick else FULL
-    frames = [completed(output / "raw", *experiment, again=options.again) for experiment in experiments]
+    frames = [completed(output / "raw", *experiment) for experiment in experiments]
     report.write(*frames, output)
     return frames
 

@@ -5,25 +5,16 @@ from matplotlib.figure import Figure
 
 from benchmarks.selection.relationships import N_TRUE
 from benchmarks.selection.ways import EVEN, SUPPORT
-from benchmarks.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, WIDTH, legible
+from benchmarks.style import BLACK, BLUE, GREEN, GREY, PURPLE, WIDTH, legible
 
 CURVES = {
     "MTVr": {"color": BLACK, "marker": "o"},
-    "Chatterjee": {"color": ORANGE, "marker": "s", "linestyle": "dashdot"},
     "Kendall": {"color": GREEN, "marker": "^", "linestyle": "dotted"},
     "MICr, corrected": {"color": PURPLE, "marker": "D"},
 }
 # What the README shows: a way, its style and label, the budget at which its curve is labelled, and where the label is.
 FOUND = (
     ("MTVr", SUPPORT, {"color": BLUE, "marker": "o", "linewidth": 2.6}, "PrivateSelectKBest (MTVr)", 300, (22, 1.12)),
-    (
-        "Chatterjee",
-        SUPPORT,
-        {"color": VERMILION, "marker": "s", "linestyle": "dashed"},
-        "Chatterjee",
-        900,
-        (1500, 1.12),
-    ),
     ("Kendall", SUPPORT, {"color": GREEN, "marker": "^", "linestyle": "dashdot"}, "Kendall", 9000, (6000, 0.67)),
     ("MTVr", EVEN, {"color": BLACK, "marker": "D", "linestyle": "dotted"}, "even split", 1000, (1700, 0.4)),
 )
@@ -42,7 +33,7 @@ def draw_curves(summary, path, d=100):
 
 
 def draw_found(summary, path, d=100):
-    """The same for the README: PrivateSelectKBest, two rivals and an even split, each labelled at its curve."""
+    """The same for the README: PrivateSelectKBest, Kendall and an even split, each labelled at its curve."""
     with legible():
         figure = Figure(figsize=(WIDTH, 3.9))
         axes = figure.subplots()

@@ -1,7 +1,5 @@
 """Tables of the results, in results/tables.md; docs/evidence/selection.md shows some of them."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas
 
@@ -18,8 +16,6 @@ COMPARED = [
     *((FIRST, mechanism) for mechanism in (SUPPORT, GAUSSIAN, CUBE, EVEN)),
     *((score, SUPPORT) for score in list(STATISTICS)[1:]),
 ]
-MISSING = "--"
-OF_REAL_TABLES = Path(__file__).parent / "results" / "tables.csv"  # measured at commit 2a2d595, and no longer measured
 TABLES = ("relationships", "monotone", "no_functions", "leads", "wide_bounds")
 PICTURES = ("curves", "found")
 FILES = (*(f"{name}.csv" for name in TABLES), "tables.md", *(f"{name}.png" for name in PICTURES))
@@ -38,8 +34,7 @@ def write(of_relationships, of_monotone, of_no_functions, of_wide_bounds, output
     frames = {"functions": of_relationships, "monotone functions": of_monotone, "no functions": of_no_functions}
     leads = saved(leads_of_first(frames), output / "leads.csv")
     wide = saved(wide, output / "wide_bounds.csv")
-    tables = pandas.read_csv(OF_REAL_TABLES)
-    (output / "tables.md").write_text(markdown(summary, leads, monotone, no_function, wide, tables), encoding="utf-8")
+    (output / "tables.md").write_text(markdown(summary, leads, monotone, no_function, wide), encoding="utf-8")
     pictures.draw_curves(summary, output / "curves.png")
     pictures.draw_found(summary, output / "found.png")
 
@@ -47,7 +42,7 @@ def write(of_relationships, of_monotone, of_no_functions, of_wide_bounds, output
 def of_results(folder):
     """The tables, from the files of a run."""
     paths = (folder / f"{name}.csv" for name in ("relationships", "leads", "monotone", "no_functions", "wide_bounds"))
-    return markdown(*map(pandas.read_csv, [*paths, OF_REAL_TABLES]))
+    return markdown(*map(pandas.read_csv, paths))
 
 
 def summarise(frame, keys, measures):
@@ -76,7 +71,7 @@ def saved(frame, path, digits=4):
 # --- All --------------------------------------------------------------------------------------------------------------
 
 
-def markdown(summary, leads, monotone, no_function, wide, tables):
+def markdown(summary, leads, monotone, no_function, wide):
     """All tables, under headings."""
     parts = [
         "# Choosing features: all tables",
@@ -100,9 +95,6 @@ def markdown(summary, leads, monotone, no_function, wide, tables):
         *(no_functions_table(no_function, epsilon=epsilon) for epsilon in (1.0, 0.1)),
         "## Bounds that are too wide",
         wide_bounds_table(wide),
-        "## Real tables",
-        *(f"### ε = {epsilon:g}\n\n{models_table(tables, epsilon)}" for epsilon in (0.1, 1.0)),
-        *(f"### {name}\n\n{quality_table(rows)}" for name, rows in tables.groupby("table", sort=False)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -212,43 +204,3 @@ def wide_bounds_table(wide):
     recall = wide.set_index(["score", "of", "width"])["recall"]
     body = [[score, *(f"{recall[score, of, width]:.2f}" for of, width in columns)] for score in STATISTICS]
     return table(["bounds", *(f"{of}, {width} times" for of, width in columns)], body)
-
-
-# --- Real tables ------------------------------------------------------------------------------------------------------
-
-
-def models_table(tables, epsilon):
-    """Model quality at one epsilon, with that without noise in brackets; one column for each real table."""
-    names = list(dict.fromkeys(tables["table"]))
-    known = tables.set_index(["table", "score", "mechanism", "epsilon"])
-    quality, error = known["quality"], known["quality se"]
-
-    def cell(name, score, mechanism):
-        hidden, free = (name, score, mechanism, epsilon), (name, score, "none", np.inf)
-        return (
-            f"{quality[hidden]:.3f} ± {error[hidden]:.3f} ({quality[free]:.3f})" if hidden in known.index else MISSING
-        )
-
-    body = [[f"{score}, {noise}", *(cell(name, score, noise) for name in names)] for score, noise in COMPARED]
-    for score, at in (("mutual_info", np.inf), ("all features", np.inf), ("at random", 0.0)):
-        body.append([score, *(f"({quality[name, score, 'none', at]:.3f})" for name in names)])
-    metrics = tables.drop_duplicates("table").set_index("table")["metric"]
-    return table([f"ε = {epsilon:g}", *(f"{name}: {metrics[name]}" for name in names)], body)
-
-
-def quality_table(rows):
-    """Model quality by each way, over epsilon."""
-    private = rows[rows["mechanism"] != "none"]
-    epsilons = sorted(set(private["epsilon"]))
-    body = []
-    for (score, mechanism), way in private.groupby(["score", "mechanism"], sort=False):
-        values = way.set_index("epsilon")["quality"]
-        free = where(rows, score=score, mechanism="none")["quality"].iloc[0]
-        cells = (f"{values[epsilon]:.3f}" if epsilon in values.index else "" for epsilon in epsilons)
-        body.append([f"{score}, {mechanism}", *cells, f"{free:.3f}"])
-    for score in ("mutual_info", "all features", "at random"):
-        value = where(rows, score=score)["quality"].iloc[0]
-        body.append([score, *[""] * len(epsilons), f"{value:.3f}"])
-    first = rows.iloc[0]
-    title = f"{first['k']} of {first['d']}, {first['n']:,} rows, {first['metric']}"
-    return table([title, *(f"ε = {epsilon:g}" for epsilon in epsilons), "no noise"], body)

@@ -4,21 +4,19 @@ To compare another one, add it to ``STATISTICS``, and give it a colour in ``pict
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from benchmarks.selection import rivals
-from skdpmic.statistics import sensitivity as rank_sensitivity
 from skdpmic.statistics.mic import mic_r
-from skdpmic.statistics.mic.defaults import resolve_B, resolve_c
+from skdpmic.statistics.mic.statistic import resolve_B, resolve_c
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
 from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
-from skdpmic.statistics.ranks import kernels as ranks
-from skdpmic.statistics.ranks.ties import ranks_of
+from skdpmic.statistics.ranks import kendall, mid_ranks
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.statistics.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.statistics.sensitivity import kendall_sensitivity, mic_r_sensitivity, mtv_r_sensitivity
+from skdpmic.table.values import ClassTarget, NumericTarget
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def measure_of_package(n, epsilon, n_classes):
     """PrivateSelectKBest's measure of features, which may first have something to learn about the target."""
     statistic = statistic_named("mtv_r", None)
     measure = statistic.measure("auto", "auto", n, epsilon, n_classes)
-    return measure.spending_on_target() if statistic.spends_on_target(n_classes) else measure
+    return replace(measure, spends_on_target=True) if statistic.spends_on_target(n_classes) else measure
 
 
 def scores_of_measure(table, measure, keys):
@@ -110,8 +108,8 @@ def on_mid_ranks(score, sensitivity):
     """A rank statistic that treats equal values as equal. Two classes are two values."""
 
     def scores(table, grid, keys):
-        y_ranks = ranks.mid_ranks(table.y)
-        return np.array([score(ranks.mid_ranks(x), y_ranks) for x in table.X.T])
+        y_ranks = mid_ranks(table.y)
+        return np.array([score(mid_ranks(x), y_ranks) for x in table.X.T])
 
     return Statistic(scores, lambda n, *_: sensitivity(n), most_classes=2)
 
@@ -120,16 +118,6 @@ def spearman(x_ranks, y_ranks):
     """Spearman's |rho-a| of mid-ranks; their sensitivity is 6 / (n + 1)."""
     n = len(x_ranks)
     return 3 * abs(np.dot(x_ranks - n, y_ranks - n)) / (n * (n**2 - 1))
-
-
-def on_all_orders(score, sensitivity):
-    """A rank statistic that is a mean over all orders of equal values."""
-
-    def scores(table, grid, keys):
-        y_ranks = ranks_of(table.y)
-        return np.array([score(ranks_of(x), y_ranks) for x in table.X.T])
-
-    return Statistic(scores, lambda n, *_: sensitivity(n), most_classes=2)
 
 
 NOTHING_KNOWN = "MTVr, nothing learnt"  # about the target
@@ -145,12 +133,8 @@ STATISTICS = {
     NOTHING_KNOWN: Statistic(mtv_r_scores, lambda n, *_: mtv_r_sensitivity(n), mtv_r_family),
     "MICr": mic_r_with(None),  # the paper's
     "MICr, corrected": mic_r_with("miller-madow"),  # the package's
-    "Kendall": on_mid_ranks(ranks.kendall, rank_sensitivity.kendall_sensitivity),
+    "Kendall": on_mid_ranks(kendall, kendall_sensitivity),
     "Spearman": on_mid_ranks(spearman, lambda n: 6 / (n + 1)),
-    "Chatterjee": on_all_orders(ranks.chatterjee, rank_sensitivity.chatterjee_sensitivity),
-    "distance correlation": on_all_orders(
-        ranks.distance_correlation, rank_sensitivity.distance_correlation_sensitivity
-    ),
     "covariance": Statistic(
         lambda table, *_: rivals.covariance(table), lambda n, *_: rivals.covariance_sensitivity(n), most_classes=2
     ),

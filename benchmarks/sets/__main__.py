@@ -21,7 +21,7 @@ from benchmarks.sets import pictures, promises, report
 from benchmarks.sets.copies import COPIES
 from benchmarks.sets.tables import TABLES
 from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, WAYS
-from benchmarks.sets.worth import Models, Split, load
+from benchmarks.sets.worth import Split, load
 from benchmarks.store import completed
 
 RESULTS = Path(__file__).parent / "results"
@@ -44,8 +44,7 @@ def configurations(names, repeats, epsilons):
 
 def run(output, names, repeats, epsilons, copies=(), n_draws=promises.N_DRAWS):
     """Write all results to files in a folder, and return the report in Markdown."""
-    models = Models(output / "raw" / "models.csv")
-    split = lru_cache(maxsize=1)(lambda name, repeat: Split(name, repeat, models))
+    split = lru_cache(maxsize=1)(lambda name, repeat: Split(name, repeat, output / "raw"))
 
     def compare(configuration, seed):
         of = split(configuration["table"], configuration["repeat"])

@@ -28,7 +28,7 @@ from benchmarks.store import completed
 from skdpmic import DPMICSelector
 from skdpmic.planning.chances import JOINT, PLACES, SIGNALS, TABLE, share_of
 
-STATISTICS = ("mtv_r", "mic_r", "kendall", "chatterjee", "distance_correlation")
+STATISTICS = ("mtv_r", "mic_r", "kendall")
 NOISES = np.geomspace(0.001, 0.5, 14)
 JOINT_NOISES = np.geomspace(0.0005, 0.05, 12)  # those of the fits
 N_SIZES = 5

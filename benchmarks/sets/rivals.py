@@ -28,7 +28,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from benchmarks.selection.ways import NOT_PRIVATE
-from skdpmic.statistics.ranks.kernels import kendall, mid_ranks
+from skdpmic.statistics.ranks import kendall, mid_ranks
 from skdpmic.statistics.sensitivity import kendall_sensitivity
 from skdpmic.table.domains import domain_of
 

@@ -1,9 +1,9 @@
 """What a set of columns is worth: a model is fitted to them on training rows, and scored on the others."""
 
-import csv
 from functools import lru_cache
 
 import numpy as np
+from joblib import Memory
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.model_selection import train_test_split
@@ -27,51 +27,37 @@ class Split:
     name : str
     repeat : int
         The seed of the split.
-    models : Models
-        Where the worth of each set is kept.
+    folder : Path
+        Where the worth of each set is kept, so that no model is fitted twice.
     """
 
-    def __init__(self, name, repeat, models):
-        self.table, self._key, self._models = load(name), (name, repeat), models
-        rows = np.arange(len(self.table.y))
-        stratify = None if self.table.n_classes is None else self.table.y
-        self._train, self._test = train_test_split(rows, test_size=_TEST, random_state=repeat, stratify=stratify)
-        self.X, self.y = self.table.X.iloc[self._train], self.table.y[self._train]
+    def __init__(self, name, repeat, folder):
+        self.table, self._key = load(name), (name, repeat)
+        train, _ = rows_of(name, repeat)
+        self.X, self.y = self.table.X.iloc[train], self.table.y[train]
+        self._kept = Memory(folder, verbose=0).cache(worth)
         self.known = {}  # what several ways need
 
     def worth(self, columns):
         """The score, on new rows, of a model of these columns."""
-        chosen = frozenset(int(column) for column in columns)
-        return self._models.worth(self._key, chosen, lambda: self._worth(sorted(chosen)))
-
-    def _worth(self, columns):
-        most = None if self._key[0] in COPIES else MAX_ROWS
-        train, test = self._train[:most], self._test[: most and most // 2]
-        X, y = self.table.X.iloc[:, columns], self.table.y
-        model = fitted(X.iloc[train], y[train], self.table.n_classes, **MODEL)
-        return score(model, X.iloc[test], y[test], self.table.n_classes)
+        return self._kept(*self._key, sorted({int(column) for column in columns}))
 
 
-class Models:
-    """Worth of each set of columns of each split, kept in a file, so that no model is fitted twice."""
+def rows_of(name, repeat):
+    """The rows to choose columns on, and those to predict."""
+    y = load(name).y
+    stratify = None if load(name).n_classes is None else y
+    return train_test_split(np.arange(len(y)), test_size=_TEST, random_state=repeat, stratify=stratify)
 
-    def __init__(self, path):
-        self._path, self._known = path, {}
-        if path.exists():
-            with path.open(encoding="utf-8", newline="") as file:
-                for name, repeat, columns, worth in csv.reader(file):
-                    self._known[name, int(repeat), frozenset(map(int, columns.split()))] = float(worth)
 
-    def worth(self, split, columns, compute):
-        """The kept worth, or else the one computed now."""
-        key = (*split, columns)
-        if key not in self._known:
-            self._known[key] = round(float(compute()), 6)
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8", newline="") as file:
-                row = [*split, " ".join(map(str, sorted(columns))), self._known[key]]
-                csv.writer(file, lineterminator="\n").writerow(row)
-        return self._known[key]
+def worth(name, repeat, columns):
+    """The score, on the rows to predict, of a model of these columns."""
+    most, table = None if name in COPIES else MAX_ROWS, load(name)
+    train, test = rows_of(name, repeat)
+    train, test = train[:most], test[: most and most // 2]
+    X, y = table.X.iloc[:, columns], table.y
+    model = fitted(X.iloc[train], y[train], table.n_classes, **MODEL)
+    return score(model, X.iloc[test], y[test], table.n_classes)
 
 
 def fitted(X, y, n_classes, **options):

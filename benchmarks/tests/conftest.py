@@ -1,7 +1,6 @@
 """Hooks and fixtures that the tests of the benchmarks share with those of the package."""
 
 from tests.conftest import (  # noqa: F401
-    paper_data,
     pytest_collection_modifyitems,
     pytest_configure,
     pytest_fixture_setup,

@@ -1,7 +1,5 @@
 """The pictures that explain the guarantee show what the theorems say, and the attack is as strong as possible."""
 
-import csv
-
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -17,14 +15,6 @@ from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 ALPHA = 1e-6  # of each statistical test; all seeds are fixed
 
 # --- Two neighbouring distributions -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 1.0])
-def test_neighbouring_distributions_differ_by_up_to_a_factor_of_exp_epsilon(epsilon):
-    edges = np.linspace(0, 0.6, 61)
-    first, second = (explain.published_distribution(score, edges, epsilon) for score in explain.SCORES)
-    assert np.abs(np.log(first / second)).max() == pytest.approx(epsilon, rel=1e-6)
-    assert explain.published_distribution(0.3, [-9, 9]).sum() == pytest.approx(1, abs=1e-12)
 
 
 def test_the_picture_shows_the_scores_of_two_neighbouring_tables():
@@ -48,10 +38,6 @@ def test_the_distribution_in_the_picture_matches_the_noise_that_is_drawn():
     counts = np.histogram(drawn, explain.EDGES)[0]
     lower, upper = binom.ppf([[ALPHA / 46], [1 - ALPHA / 46]], n, probabilities)
     assert ((lower <= counts) & (counts <= upper)).all()
-
-
-def test_guesses_in_the_picture_match_the_documentation():
-    assert np.round(explain.max_share_right([0, 0.1, 0.5, 1]), 2).tolist() == [0.5, 0.52, 0.62, 0.73]
 
 
 # --- The attack -------------------------------------------------------------------------------------------------------
@@ -86,21 +72,6 @@ def test_the_attack_succeeds_on_select_k_best_but_not_on_noise_at_epsilon_1():
     right = attack.attack(n, epsilon, seed=0)
     assert right["SelectKBest"] == n
     assert right["PrivateSelectKBest"] <= binom.isf(ALPHA, n, explain.max_share_right(epsilon))
-
-
-@pytest.mark.slow
-def test_the_attack_succeeds_with_hardly_any_noise():
-    """So its failure is not the attacker's: at epsilon = 100 it is right on 10 of 10 tables; each fails with < 1e-9."""
-    assert attack.attack(10, 100.0, seed=0)["PrivateSelectKBest"] == 10
-
-
-def test_the_plotted_attack_stays_below_the_bound():
-    with attack.RESULT.open(encoding="utf-8", newline="") as file:
-        by_selector = {row["selector"]: row for row in csv.DictReader(file)}
-    private, open_to_attack = by_selector["PrivateSelectKBest"], by_selector["SelectKBest"]
-    assert int(open_to_attack["right"]) == int(open_to_attack["tables"]) == attack.N_TABLES
-    share = int(private["right"]) / int(private["tables"])
-    assert 0.5 < share < explain.max_share_right(float(private["epsilon"]))
 
 
 @pytest.mark.slow

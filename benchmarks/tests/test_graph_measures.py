@@ -3,7 +3,11 @@
 import pytest
 
 from benchmarks.causal.graph_measures import skeleton_f1, structural_hamming_distance
-from tests.causal.test_cpdag import line, marks_of
+from tests.causal.test_cpdag import marks_of
+
+
+def line(i, j):
+    return (i, j), (j, i)
 
 
 def test_the_distance_counts_each_pair_of_columns_with_different_edges_once():

@@ -110,86 +110,9 @@ def test_sentences_about_private_tables_match_the_results(page, sentence, keys):
     assert_rounded(numbers, [kept[key][measure] for key in keys for measure in measures])
 
 
-def test_the_table_of_significance_matches_the_results():
-    kept = by(["target", "effect", "statistic"], results("benchmarks/results/significance_classes.csv"))
-    targets = [
-        ("numbers", "0.08"),
-        ("half", "0.16"),
-        ("5% class", "0.4"),
-        ("numbers, features of 3%", "0.6"),
-        ("half, features of 3%", "3.0"),
-    ]
-    statistics = [["kendall"], ["distance_correlation"], ["chatterjee"], ["mtv_r", "mic_r"]]
-    table = shown("docs/choose/significance.md", "| target, features | usual |")
-    for target, (_, (usual, *cells)) in zip(targets, table, strict=True):
-        assert_rounded([usual], [kept[*target, "kendall"]["found_by_usual_test"]])
-        for cell, among in zip(cells, statistics, strict=True):
-            found = [kept[*target, statistic]["found"] for statistic in among]
-            assert_rounded([cell], found if "," in cell else set(found))  # one number if they are equal
-
-
-CHOICES = "benchmarks/selection/results/tables.md"
-SETS = "benchmarks/sets/results/report.md"
-CAUSAL = "benchmarks/results/causal.md"
-PAPER = "benchmarks/paper/results/report.md"
-SPEED = "docs/evidence/speed.md"  # another test compares its table with speed.csv
-LEAST, SHAPES, WIDE = "| score, and how it is published |", "|  | circle, ε = 0.1 |", "| bounds | features, 1 times |"
 # A page, its phrase with a blank for the number, and the cell that this comes from: the report, the beginning of the
 # table's header, the beginning of the row, and the column.
-IN_PROSE = [
-    ("docs/evidence/index.md", "ε = {} at 1,000 rows", CHOICES, LEAST, "MTVr, support", "1,000 rows"),
-    ("docs/evidence/index.md", "and {} at 10,000", CHOICES, LEAST, "MTVr, support", "10,000 rows"),
-    (
-        "docs/evidence/selection.md",
-        "binned MI finds {} more",
-        CHOICES,
-        "| true features | rows |",
-        "no functions | 1,000 | 100 | 10 | binned MI",
-        "finds more than MTVr by",
-    ),
-    ("docs/evidence/selection.md", "{} of the parallel lines", CHOICES, SHAPES, "MTVr", "parallel lines, ε = 0.1"),
-    ("docs/evidence/selection.md", "{} of the forks", CHOICES, SHAPES, "MTVr", "fork, ε = 0.1"),
-    ("docs/evidence/selection.md", "costs with circles ({} ", CHOICES, SHAPES, "MTVr", "circle, ε = 0.1"),
-    ("docs/evidence/selection.md", "of {}), X", CHOICES, SHAPES, "MTVr, nothing learnt", "circle, ε = 0.1"),
-    ("docs/evidence/selection.md", "X ({} ", CHOICES, SHAPES, "MTVr", "X, ε = 0.1"),
-    ("docs/evidence/selection.md", "MTVr finds {} of the features", CHOICES, WIDE, "MTVr", "features, 100 times"),
-    ("docs/evidence/selection.md", "and {} with the target's", CHOICES, WIDE, "MTVr", "target, 300 times"),
-    ("docs/evidence/selection.md", "Chatterjee finds {}", CHOICES, WIDE, "Chatterjee", "target, 300 times"),
-    ("docs/evidence/selection.md", "Kendall {}", CHOICES, WIDE, "Kendall", "target, 300 times"),
-    (
-        "docs/evidence/selection.md",
-        "Kendall: {} and",
-        CHOICES,
-        "|  | 1,000 rows, ε = 0.1",
-        "MTVr",
-        "1,000 rows, ε = 0.3",
-    ),
-    (
-        "docs/evidence/selection.md",
-        "and {} at 1,000",
-        CHOICES,
-        "|  | 1,000 rows, ε = 0.1",
-        "Kendall",
-        "1,000 rows, ε = 0.3",
-    ),
-    ("docs/evidence/sets.md", "by {}. Forward", SETS, "| lead over single scores", "joint", "no noise"),
-    ("docs/evidence/sets.md", "({} at ε = 0.3)", SETS, "| lead over single scores", "joint", "ε = 0.3"),
-    ("docs/evidence/sets.md", "{:.3f}, single scores", SETS, "| email: AUC", "auto", "no noise"),
-    ("docs/evidence/sets.md", "single scores {:.3f}", SETS, "| email: AUC", "single scores", "no noise"),
-    ("docs/evidence/causal.md", "0 to {:.1f} edges from five", CAUSAL, "| network | edges |", "asia", "SHD at 1"),
-    ("docs/evidence/causal.md", "and {:.1f} from one of 25", CAUSAL, "| network | edges |", "child", "SHD at 1"),
-    ("docs/evidence/index.md", "0 to {:.1f} edges are wrong", CAUSAL, "| network | edges |", "asia", "SHD at 1"),
-    ("docs/evidence/index.md", "and {:.1f} of 25", CAUSAL, "| network | edges |", "child", "SHD at 1"),
-    ("docs/evidence/index.md", "{:.0f} times and MICr", SPEED, "| rows |", "mutual_info_regression / MTVr", "10,000"),
-    ("docs/evidence/index.md", "MICr {:.0f} times", SPEED, "| rows |", "mutual_info_regression / MICr", "10,000"),
-    ("docs/evidence/speed.md", "takes {} ms per feature", SPEED, "| rows |", "MTVr, ms", "10,000"),
-    ("docs/evidence/speed.md", "MICr takes {} ms", SPEED, "| rows |", "MICr, ms", "10,000"),
-    ("docs/evidence/speed.md", "they are {:,.0f} and", SPEED, "| rows |", "mutual_info_regression / MTVr", "1,000,000"),
-    ("docs/evidence/speed.md", "and {:,.0f} times", SPEED, "| rows |", "mutual_info_regression / MICr", "1,000,000"),
-    ("docs/evidence/index.md", "from {} rows at ε = 1", PAPER, "| ε for one score", "1", "noise below 0.02"),
-    ("docs/evidence/index.md", "{} at 0.1 and", PAPER, "| ε for one score", "0.1", "noise below 0.02"),
-    ("docs/evidence/index.md", "and {} at 0.01", PAPER, "| ε for one score", "0.01", "noise below 0.02"),
-]
+IN_PROSE = [tuple(row.values()) for row in results("benchmarks/tests/numbers_in_prose.csv")]
 
 
 def cell(report, head, row, column):

@@ -13,9 +13,7 @@ from benchmarks.output import ROOT, write_csv
 
 # With these arguments, each script would write to kept results.
 SCRIPTS = {
-    "architecture": [],
     "attack": [],
-    "causal.compare": ["--picture"],
     "causal.private_pc": ["--picture"],
     "causal.report": ["--output", "benchmarks/results/causal.md"],
     "coldstart": ["--output", "benchmarks/results/coldstart.csv"],
@@ -23,21 +21,16 @@ SCRIPTS = {
     "explain": [],
     "findings": [],
     "first_picture": [],
-    "geometric": ["--rule"],
-    "make_mic_star": [],
     "models.__main__": ["--repeats", "1"],
     "models.picture": [],
     "paper.report": ["--output", "benchmarks/paper/results/report.md"],
-    "paper.tables": ["--runs", "1"],
     "people": [],
     "pictures": [],
-    "scale": ["lines"],
-    "selection.__main__": ["--again", "MTVr"],
+    "selection.__main__": [],
     "sets.__main__": ["--tables", "churn", "--repeats", "1"],
     "sets.falling": [],
     "significance": [],
     "speed": ["--output", "benchmarks/results/speed.csv"],
-    "tune_defaults": ["choose", "check", "--quick"],
     "two_party": ["--picture"],
 }
 NEEDED = {"causal.private_pc": "pgmpy", "causal.report": "pgmpy"}

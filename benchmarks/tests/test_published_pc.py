@@ -7,66 +7,28 @@ no set of outcomes with claims of at most c may violate (c, delta).
 import math
 from collections import Counter
 from functools import partial
-from itertools import combinations, product
+from itertools import product
 
-import networkx
 import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.causal.graph_measures import cpdag_of
-from benchmarks.published_pc.loop import DELTA, advanced_composition, directed, skeleton
-from benchmarks.published_pc.sieve_and_examine import SieveAndExamine, priv_pc
-from benchmarks.published_pc.statistics import (
+from benchmarks.published_pc import (
+    DELTA,
     Records,
+    SieveAndExamine,
+    SparseVector,
+    advanced_composition,
     assumed_sensitivity,
     g_statistic,
     kendall_p_value,
-    kendall_z,
+    scales,
 )
-from benchmarks.published_pc.svt_pc import SparseVector, scales
 from skdpmic.causal import PrivatePC
 from skdpmic.statistics.sensitivity import mi_sensitivity
-from tests.folding import each
 from tests.privacy.auditing import privacy_loss_at_least
 
 N, ALPHA = 100_000, 1e-2
-
-
-# --- The test statistics ----------------------------------------------------------------------------------------------
-
-
-def concordance(x, y):
-    return sum(np.sign(x[a] - x[b]) * np.sign(y[a] - y[b]) for a, b in combinations(range(len(x)), 2))
-
-
-@pytest.mark.parametrize("given", [(), (2,), (2, 3)])
-def test_kendall_z_matches_definition_6(given):
-    rng = np.random.default_rng(0)
-    codes = np.column_stack([rng.integers(size, size=60) for size in (3, 4, 2, 2)])
-    codes[:, 1] = np.where(rng.random(60) < 0.5, codes[:, 0], codes[:, 1])
-    codes[codes[:, 2] + codes[:, 3] == 0, 0] = 1  # a stratum in which a column is constant
-    weights, taus = [], []
-    for labels in {tuple(row) for row in codes[:, list(given)]}:
-        x, y = codes[(codes[:, list(given)] == labels).all(axis=1), :2].T
-        if (n := len(x)) > 2 and len(set(x)) > 1 and len(set(y)) > 1:
-            weights.append(9 * n * (n - 1) / (4 * n + 10))
-            taus.append(concordance(x, y) / (n * (n - 1) / 2))
-    records = Records(*np.unique(codes, axis=0, return_counts=True), (3, 4, 2, 2))
-    assert kendall_z(records.table(0, 1, given)) == pytest.approx(np.dot(weights, taus) / math.sqrt(sum(weights)))
-
-
-@each("seed", range(20))
-def test_with_an_oracle_the_loop_finds_the_graph(seed):
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(6)
-    dag = np.triu(rng.random((6, 6)) < 0.4, 1)[np.ix_(order, order)]
-    graph = networkx.from_numpy_array(dag, create_using=networkx.DiGraph)
-
-    def is_independent(i, j, given):
-        return networkx.is_d_separator(graph, {i}, {j}, set(given))
-
-    assert (directed(*skeleton(6, is_independent, 6)) == cpdag_of(dag)).all()
 
 
 # --- Strata that are left out ---------------------------------------------------------------------------------------
@@ -127,18 +89,6 @@ def test_sieve_and_examine_fails_an_audit():
     assert pytest.approx(2.09, abs=0.01) == CLAIM
     release = partial(published_answer, rng=np.random.default_rng(0))
     assert loss(release, CLAIM, many, few, 500) > 1.2 * CLAIM
-
-
-def published_edge(records, rng):
-    published = priv_pc(records, STEP, rng)
-    return not (published.marks[0, 1] or published.marks[1, 0]), published.claimed_epsilon
-
-
-@pytest.mark.slow
-def test_priv_pc_fails_an_audit():
-    # The same event in the whole algorithm: x and y have no edge. alpha = 1e-2, 2500 runs on each neighbour.
-    few, many = THREE_BIG
-    assert loss(partial(published_edge, rng=np.random.default_rng(0)), CLAIM, many, few, 2500) > CLAIM
 
 
 @pytest.mark.slow
@@ -253,20 +203,6 @@ def test_the_loss_of_a_sparse_vector_with_a_normal_threshold_exceeds_epsilon_and
     assert max(losses[stats.laplace]) <= 1.0
     assert losses[stats.norm][2] > 3
     assert sorted(losses[stats.norm]) == losses[stats.norm]
-
-
-def test_the_first_threshold_of_svt_pc_is_laplace_and_all_others_are_normal():
-    rng = np.random.default_rng(0)
-    of_threshold, _ = scales(1.0, assumed_sensitivity(N))
-    first, others = [], []
-    for _ in range(2000):
-        test = SparseVector(THREE_BIG[0], 1.0, rng, p_value=lambda *_: 1e6)
-        first.append(test._threshold)
-        assert test.is_independent(0, 1, ())
-        others.append(test._threshold)
-    for thresholds, right, wrong in ((first, stats.laplace, stats.norm), (others, stats.norm, stats.laplace)):
-        assert stats.kstest(thresholds, right(0.1, of_threshold).cdf).pvalue > 1e-3
-        assert stats.kstest(thresholds, wrong(0.1, of_threshold).cdf).pvalue < 1e-3
 
 
 # --- Tests of independence --------------------------------------------------------------------------------------------

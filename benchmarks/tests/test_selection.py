@@ -14,7 +14,7 @@ pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
 import pandas
 
 from benchmarks.selection import __main__ as benchmark
-from benchmarks.selection import no_functions, relationships, report, rivals, ways, wide_bounds
+from benchmarks.selection import no_functions, relationships, report, rivals, ways
 from benchmarks.selection.statistics import NOTHING_KNOWN, STATISTICS
 from benchmarks.selection.table import Table
 from benchmarks.tests import pages
@@ -79,23 +79,6 @@ def test_hill_climbing_never_beats_the_sensitivity_of_a_compared_score(name, n, 
     assert 0.25 * sensitivity < found <= sensitivity + ERROR
 
 
-@pytest.mark.parametrize("n", [6, 101])
-def test_the_sensitivity_of_covariance_is_attained(n):
-    ones, one_moved = np.ones(n), np.append(np.ones(n - 1), -1)
-    change = abs(rivals.covariance(square(ones, ones)) - rivals.covariance(square(one_moved, one_moved)))[0]
-    assert change == pytest.approx(rivals.covariance_sensitivity(n))
-
-
-@pytest.mark.parametrize("n", [5, 9])
-def test_binned_information_attains_its_sensitivity(n):
-    half = (n + 1) // 2  # one record shares its row with half of the others and its column with the other half
-    x = np.array([-1.0] * half + [1.0] * (n - half))
-    y = np.array([-1.0] + [1.0] * (half - 1) + [-1.0] * (n - half))
-    x_after, y_after = np.append(0.0, x[1:]), np.append(0.0, y[1:])
-    change = abs(thirds(square(x, y)) - thirds(square(x_after, y_after)))[0]
-    assert change == pytest.approx(rivals.binned_information_sensitivity(n))
-
-
 # --- Scores ---------------------------------------------------------------------------------------------------------
 
 
@@ -125,69 +108,24 @@ def test_compared_scores_match_the_package():
     assert score(NOTHING_KNOWN) == package(statistic="mtv_r")
     assert score("MICr") == package(correction=None)
     assert score("MICr, corrected") == package()
-    assert score("Chatterjee") == package(statistic="chatterjee")
-    assert score("distance correlation") == package(statistic="distance_correlation")
     assert score("Kendall") == pytest.approx(abs(stats.kendalltau(x, y).statistic))
     assert score("Spearman") == pytest.approx(abs(stats.spearmanr(x, y).statistic))
-
-
-def test_scores_of_more_features_extend_the_known_ones():
-    pool = relationships.make_pool(300, seed=0, n_noise=10)
-    for name in STATISTICS:
-        scores = ways.Scores(pool, name, seed=0)
-        few = scores.of(0.1, 7).copy()
-        assert (scores.of(0.1)[:7] == few).all()
-        assert scores.of(0.1) == pytest.approx(ways.Scores(pool, name, seed=0).of(0.1), abs=1e-12)
 
 
 # --- Simulations ----------------------------------------------------------------------------------------------------
 
 
-MIXTURES = {name: relationship(name, 0.5) for name in ("F6", "F13", "F21")} | {
-    shape: no_functions.mixture_of(shape, 0.4) for shape in ("circle", "3 x 3 squares")
-}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MIXTURES)
+@pytest.mark.parametrize("name", ["F6", "F13", "F21", "circle", "3 x 3 squares"])
 def test_features_given_the_target_follow_the_mixture(name):
     """Chi-square on an 8 x 8 grid, 20,000 draws, alpha = 0.001."""
-    mixture, n = MIXTURES[name], 20_000
+    mixture = relationship(name, 0.5) if name.startswith("F") else no_functions.mixture_of(name, 0.4)
+    n = 20_000
     x, y = mixture.sample(n, random_state=0).T
     drawn = relationships.draw_given_target(mixture, y, np.random.default_rng(0))
     counts = [np.histogram2d(v, y, bins=8, range=[[0, 1], [0, 1]])[0].ravel() for v in (x, drawn)]
     counts = np.array(counts)[:, np.sum(counts, axis=0) >= 10]
     assert stats.chi2_contingency(counts).pvalue > 0.001
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", ["X", "fork"])
-def test_shapes_that_are_not_functions_have_the_information_of_a_line(shape):
-    """Binned information of 100,000 records on 64 x 64 bins, less its upward bias by chance: 3969 / (2 n ln 2)."""
-    n = 100_000
-    random = np.random.default_rng(0)
-    y = random.random(n)
-    x = relationships.draw_given_target(no_functions.mixture_of(shape, 0.4), y, random)
-    drawn = rivals.binned_information(Table(x[:, None], y, np.zeros(1), np.ones(1), (0, 1)), 64)[0]
-    wanted = no_functions.information(relationship("F12", 0.4))
-    assert drawn - 3969 / (2 * n * np.log(2)) == pytest.approx(wanted, abs=0.02)
-
-
-def test_bounds_matter_only_to_statistics_of_values():
-    def recall(name):
-        rows = wide_bounds.run(400, 0, name, n_trials=100, widths=(1, 100))
-        return {(row["of"], row["width"]): row["recall"] for row in rows}
-
-    assert len(set(recall("Chatterjee").values())) == 1
-    covariance = recall("covariance")
-    assert covariance["features", 1] > max(covariance["features", 100], covariance["target", 100])
-
-
-def test_noise_features_are_permuted_true_ones():
-    pool = relationships.make_pool(500, seed=0, n_noise=30)
-    assert pool.X.shape == (500, 51)
-    assert (np.sort(pool.X[:, 21]) == np.sort(pool.X[:, 0])).all()
-    assert abs(np.corrcoef(pool.X[:, 21:].T, pool.y)[-1, :-1]).max() < 4.5 / np.sqrt(500)
 
 
 @pytest.mark.slow
@@ -198,7 +136,6 @@ def test_noise_features_are_permuted_true_ones():
         ("MICr, corrected", {}),
         ("MTVr", {"statistic": "mtv_r"}),
         ("Kendall", {"statistic": "kendall"}),
-        ("Chatterjee", {"statistic": "chatterjee"}),
     ],
 )
 def test_noise_and_grids_match_the_package(name, parameters):
@@ -223,42 +160,17 @@ def test_noise_and_grids_match_the_package(name, parameters):
         assert values.shape == ((8, d) if name == "MTVr" else (d,))
 
 
-def test_without_noise_equal_scores_are_in_random_order():
-    chosen = ways.choose(np.zeros((2000, 10)), 1, None, 0.0, np.random.default_rng(0))
-    assert np.bincount(chosen.ravel(), minlength=10).min() > 100  # 200 expected, 7.5 sigma
-
-
 def test_simulated_choices_follow_the_mechanism():
     """How often each of eight features is chosen, 600 exact draws; beyond 4 sigma in one of 2,000 runs."""
     values, k, draws = np.linspace(0, 0.35, 8), 3, 600
     mechanism = OneShotTopK(k, 2**30 // 10)
     source = np.random.RandomState(0).bytes
-    exact = np.bincount(np.ravel([mechanism.release(values, source) for _ in range(draws)]), minlength=8) / draws
+    exact = np.bincount(np.ravel([mechanism.release(values, source)[0] for _ in range(draws)]), minlength=8) / draws
     simulated = ways.choose(
         np.tile(values, (20_000, 1)), k, ways.SUPPORT, mechanism.noise_scale, np.random.default_rng(0)
     )
     share = np.bincount(simulated.ravel(), minlength=8) / 20_000
     assert (np.abs(share - exact) < 4 * np.sqrt(0.25 / draws + 0.25 / 20_000)).all()
-
-
-def test_an_interrupted_run_resumes_where_it_stopped(tmp_path):
-    done = []
-
-    def run(name, repeat, statistic):
-        done.append((repeat, statistic))
-        if len(done) == 2:
-            raise KeyboardInterrupt
-        return [{"value": 1.0}]
-
-    def completed(again=()):
-        return benchmark.completed(tmp_path, run, {"a": 2}, ("MTVr", "MICr"), {}, again)
-
-    with pytest.raises(KeyboardInterrupt):
-        completed()
-    assert len(completed()) == 4
-    assert done == [(0, "MTVr"), (0, "MICr"), (0, "MICr"), (1, "MTVr"), (1, "MICr")]
-    assert len(completed(again=["MTVr"])) == 4
-    assert done[5:] == [(0, "MTVr"), (1, "MTVr")]
 
 
 # --- Results --------------------------------------------------------------------------------------------------------
@@ -268,8 +180,8 @@ def test_an_interrupted_run_resumes_where_it_stopped(tmp_path):
 def test_the_report_matches_the_results_and_the_page_shows_parts_of_it():
     text = report.of_results(benchmark.RESULTS)
     assert pages.text_of("benchmarks/selection/results/tables.md") == text
-    assert len(pages.tables(text)) >= 14
-    assert len(pages.shown_in(pages.text_of("docs/evidence/selection.md"), text)) == 2
+    real = pages.text_of("benchmarks/selection/results/real_tables.md")
+    assert len(pages.shown_in(pages.text_of("docs/evidence/selection.md"), text + real)) == 2
 
 
 def test_no_statistic_finds_more_functions_than_the_first_one():
@@ -295,7 +207,7 @@ def test_a_quick_run_finds_what_the_docs_say(tmp_path):
     The trials and the noise are the same for all statistics, so a difference mostly has a smaller error than assumed
     below.
     """
-    frame, monotone, no_function, wide = benchmark.main(["--quick", "--output", str(tmp_path)])
+    frame, _, no_function, wide = benchmark.main(["--quick", "--output", str(tmp_path)])
     for name in report.PICTURES:
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     of_difference = 0.018 * np.sqrt(2)
@@ -311,19 +223,8 @@ def test_a_quick_run_finds_what_the_docs_say(tmp_path):
         assert share("MTVr", ways.SUPPORT, epsilon, n, d) > best - 0.03 - 3 * of_difference
     assert share("MTVr", ways.SUPPORT, 1.0, n=1000) > 0.98 - 3 * 0.018
     assert share("MTVr", ways.SUPPORT, 0.1) > 0.99 - 3 * 0.018
-    for rival in ("MICr", "Kendall", "Spearman", "distance correlation", "covariance", "binned MI"):
+    for rival in ("MICr", "Kendall", "Spearman", "covariance", "binned MI"):
         assert share("MTVr", ways.SUPPORT, 0.1) > share(rival, ways.SUPPORT, 0.1) + 0.1
-    # Names need the least epsilon, then scores with Gaussian noise.
-    for score, epsilon in (("MTVr", 0.1), ("MICr", 1.0)):
-        assert share(score, ways.SUPPORT, epsilon) > share(score, ways.EVEN, epsilon) + 4 * of_difference
-        assert share(score, ways.GAUSSIAN, epsilon) > share(score, ways.EVEN, epsilon) + 4 * of_difference
-    # A statistic that looks for a trend misses waves, however large epsilon is.
-    assert share("Kendall", ways.SUPPORT, 10.0, of="waves") < 0.75
-
-    # If only monotone features are true, MTVr finds as many as Kendall.
-    of_monotone = monotone.groupby(["score", "mechanism", "epsilon"])["recall"].mean()
-    assert of_monotone["MTVr", ways.SUPPORT, 1.0] > of_monotone["Kendall", ways.SUPPORT, 1.0] - 0.03 - 3 * of_difference
-
     # Shapes that are not functions: the finest checkerboard is hidden from MTVr, but not from MICr.
     shapes = no_function.groupby(keys)[list(no_functions.SHAPES)].mean().loc[(3000, 100)]
     assert shapes.loc[("MTVr", ways.SUPPORT, 1.0)].drop("16 x 16 squares").min() > 0.8

@@ -8,13 +8,14 @@ function that calls it, so kernels call only *leaves*: small functions that call
 import contextlib
 import hashlib
 import threading
+from contextvars import ContextVar
 from functools import cache, update_wrapper
 from pathlib import Path
 
 import numba
 from llvmlite import binding
 
-from skdpmic._utils.errors import warn
+from skdpmic._utils.texts import warn
 
 _COMPILER_LOCK = threading.Lock()  # only one thread compiles at a time
 _COMPARES_TIMES = numba.version_info.short < (0, 68)  # of source files, which unpacking a container image changes
@@ -64,12 +65,9 @@ class Kernel:
     def _prepare(self, types):
         if self._machine_code is not None:  # by another thread
             return
-        with contextlib.suppress(Exception):  # no folder, a full disk, or whatever a damaged file leads to
-            self._read_or_compile(types)
-            return
-        with contextlib.suppress(Exception):  # which has been removed by now
-            self._read_or_compile(types)
-            return
+        for _ in range(2):  # the first attempt removes a damaged file
+            with contextlib.suppress(Exception):  # no folder, a full disk, or whatever such a file leads to
+                return self._read_or_compile(types)
         compiled = numba.njit(nogil=True, no_cfunc_wrapper=True)(self.__wrapped__)
         compiled.compile(types)
         self._machine_code = compiled
@@ -91,14 +89,11 @@ class Kernel:
 
 KERNELS: list[Kernel] = []  # of the modules that have been imported; see skdpmic.compile
 _ROOT = Path(__file__).parents[1]
-_TABLE_SOURCES = ("table/domains.py", "table/frames.py", "table/normal_form", "table/values.py")
-_KERNEL_SOURCES = ("_utils", "statistics", *_TABLE_SOURCES, "correlation")  # kernels use no other files
 
 
 def sources():
-    """The source files of kernels, and of everything that their modules import."""
-    places = [_ROOT / name for name in _KERNEL_SOURCES]
-    return sorted(path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
+    """The source files of kernels, and of everything that they use."""
+    return sorted([Path(__file__), *_ROOT.joinpath("statistics").rglob("*.py")])
 
 
 def _digest():
@@ -128,3 +123,26 @@ def _warn_once():
 
 
 _DIGEST = _digest()
+
+
+_USES_NUMPY: ContextVar[bool] = ContextVar("uses_numpy", default=False)
+
+
+@contextlib.contextmanager
+def in_numpy(is_little):
+    """Within this context, numpy replaces kernels that have a twin in numpy, if there is little work.
+
+    Both give the same results. Compiling takes seconds, so numpy is faster for a small table that is scored once.
+    Whether there is little work must follow from the shapes of the arguments: then the same call takes the same path,
+    whatever the process did before.
+    """
+    before = _USES_NUMPY.set(is_little)
+    try:
+        yield
+    finally:
+        _USES_NUMPY.reset(before)
+
+
+def uses_numpy():
+    """Whether numpy replaces kernels."""
+    return _USES_NUMPY.get()

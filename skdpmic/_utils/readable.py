@@ -1,7 +1,6 @@
 """Checks that data can be read as numbers row by row: no dates, no hidden values, unique column names."""
 
 import datetime
-import numbers
 import sys
 import unicodedata
 from collections import Counter
@@ -9,13 +8,10 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from skdpmic._utils.errors import without_data
+from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.texts import as_python, quoted
 
 _DATES = (datetime.date, datetime.time, datetime.timedelta)  # pandas' types are subclasses of these, except Period
-_NUMBER_KINDS = frozenset("biufc")
-_DATE_KINDS = frozenset("mM")
-_PLAIN = frozenset({float, int, bool, str, bytes, type(None), np.float64, np.int64, np.bool_})  # most objects, no dates
 _MOST_NAMES = 20  # columns named in a message
 _MOST_KNOWN, _MOST_LETTERS = 10_000, 100  # names among which similar ones are sought, and the length of these
 _SIMILAR = 0.84  # similarity of two names that may be the same: one letter of six may differ
@@ -36,7 +32,7 @@ def check_names(X, name="X"):
 
 def check_meaning(names, name="X"):
     """Raise unless column names are all text, or the numbers of the columns."""
-    if are_text(names) or all(is_position(label) and label == j for j, label in enumerate(names)):
+    if are_text(names) or all(is_whole(label) and label == j for j, label in enumerate(names)):
         return
     raise TypeError(
         "Feature names are only supported if all input features have string names, or if they are the numbers of the "
@@ -48,11 +44,6 @@ def check_meaning(names, name="X"):
 def are_text(names):
     """Whether all names are str."""
     return all(isinstance(label, str) for label in names)
-
-
-def is_position(key):
-    """Whether a key can be the number of a column: an integer, not a boolean."""
-    return isinstance(key, numbers.Integral) and not isinstance(key, bool)
 
 
 def refuse_masked(data, name):
@@ -81,21 +72,6 @@ def dates_refused(name):
     )
 
 
-def holds_dates(values):
-    """Whether an array-like holds dates or durations."""
-    kind = _kind_of(values)
-    if kind in _DATE_KINDS:
-        return True
-    if kind in _NUMBER_KINDS or is_dask_collection(values):  # partitions are checked on the workers
-        return False
-    array = without_data(np.asarray, values)
-    if array.dtype.kind == "O":
-        return not _PLAIN.issuperset(map(type, array.ravel())) and any(map(is_date, array.ravel()))
-    if array.dtype.kind == "V":  # fields of different types
-        return any(array.dtype[field].base.kind in _DATE_KINDS for field in array.dtype.names or ())
-    return array.dtype.kind in _DATE_KINDS
-
-
 def is_dask_collection(data):
     """Whether `data` is a dask array or dataframe; none exists before dask is imported."""
     dask = sys.modules.get("dask")
@@ -110,12 +86,8 @@ def refuse_collection(data, name):
 
 def is_date(value):
     """Whether a scalar is a date or a duration."""
-    return isinstance(value, _DATES) or _kind_of(value) in _DATE_KINDS or type(value).__name__ == "Period"
-
-
-def _kind_of(values):
-    """The numpy kind of the dtype of an array, a scalar, or a pandas or dask column; None if unknown."""
-    return getattr(getattr(values, "dtype", None), "kind", None)
+    is_numpy = getattr(getattr(value, "dtype", None), "kind", None) in ("m", "M")
+    return isinstance(value, _DATES) or is_numpy or type(value).__name__ == "Period"
 
 
 # --- Columns --------------------------------------------------------------------------------------------------------
@@ -159,9 +131,8 @@ def refuse_repeated(names, allowed):
 
 def abbreviated(labels):
     """Labels as text: all of them, or the first few and the number of the others."""
-    return as_python(list(labels[:_MOST_NAMES])) + (
-        f" and {len(labels) - _MOST_NAMES} more" if len(labels) > _MOST_NAMES else ""
-    )
+    more = f" and {len(labels) - _MOST_NAMES} more" if len(labels) > _MOST_NAMES else ""
+    return as_python(list(labels[:_MOST_NAMES])) + more
 
 
 def almost(names, known):
@@ -169,13 +140,11 @@ def almost(names, known):
 
     Case, spaces, invisible marks and variants of a letter are ignored, and one letter may differ.
     """
-    known = [name for name in known if isinstance(name, str) and len(name) <= _MOST_LETTERS]
-    of_form = {_simplified(name): name for name in known} if len(known) <= _MOST_KNOWN else {}
-    pairs = []
+    known = [name for name in known if isinstance(name, str) and len(name) <= _MOST_LETTERS][:_MOST_KNOWN]
+    of_form, pairs = {_simplified(name): name for name in known}, []
     for name in names[:_MOST_NAMES]:
-        form = _simplified(name) if isinstance(name, str) and len(name) <= _MOST_LETTERS else ""
-        close = [form] if form in of_form else get_close_matches(form, of_form, n=1, cutoff=_SIMILAR)
-        pairs += [f"{quoted(of_form[one])} for {quoted(name)}" for one in close]
+        close = get_close_matches(_simplified(str(name)[:_MOST_LETTERS]), of_form, n=1, cutoff=_SIMILAR)
+        pairs += [f"{quoted(of_form[form])} for {quoted(name)}" for form in close]
     return f" Did you mean {', '.join(pairs)}?" if pairs else ""
 
 

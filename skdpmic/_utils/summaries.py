@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.tables import html_facts, html_rows
-from skdpmic._utils.texts import budget, counted, in_html, in_short, names_of
+from skdpmic._utils.texts import budget, counted, html_facts, html_rows, in_html, in_short, names_of
 
 INTERVAL = "95% interval"
 MOST_ROWS = 20
@@ -59,6 +58,18 @@ class Summary(NamedTuple):
             return [*self.columns]
         return [*self.columns, ResultColumn("", ["chosen" if marked else "" for marked in self.is_marked], "mark")]
 
+    def table(self):
+        """The titles, the unit and the first rows of the table, as text; None without one."""
+        if not self.columns:
+            return None
+        columns = self.all_columns()
+        return {
+            "unit": self.unit,
+            "columns": [column.title for column in columns],
+            "rows": [[column.cells[i] for column in columns] for i in self.order[:MOST_ROWS]],
+            "n_rows": len(self.order),
+        }
+
 
 # --- What several releases say ---------------------------------------------------------------------------------------
 
@@ -72,12 +83,6 @@ def facts_of_release(estimator, released, noisy="score"):
         ("Noise", "none" if scale == 0 else noise.replace("each score", f"each {noisy}")),
         ("Covers", "no one" if why_broken(entry) else _protected(entry)),
     ]
-
-
-def cost_in_short(entries):
-    """The cost of each guarantee of a release, and whom it is for."""
-    costs = [f"{budget(entry.epsilon, entry.delta)}, for {_protected(entry)}" for entry in entries]
-    return "; ".join("no privacy" if why_broken(entry) else cost for entry, cost in zip(entries, costs, strict=True))
 
 
 def _cost_of_target(estimator):
@@ -113,14 +118,14 @@ def by_rank(estimator):
     return np.argsort(estimator.ranking_, kind="stable")
 
 
-def broken_by(entry):
+def breaks_guarantee(entry):
     """Names of the parameters that break the guarantee of a release; empty if none does."""
     return [*filter(None, entry.broken_by.split(", ")), *(["epsilon"] if entry.epsilon == math.inf else [])]
 
 
 def why_broken(entry):
     """The reasons why a release has no privacy; empty if it has."""
-    return [_WHY_BROKEN.get(name, f"{name} was read from the data") for name in broken_by(entry)]
+    return [_WHY_BROKEN[name] for name in breaks_guarantee(entry)]
 
 
 # --- Texts ----------------------------------------------------------------------------------------------------------
@@ -135,11 +140,9 @@ def interval_column(lower, upper):
     return ResultColumn(INTERVAL, cells, "number")
 
 
-def and_more(number, unit=None):
-    if number <= MOST_ROWS:
-        return ""
-    more = number - MOST_ROWS
-    return f" and {more:,} more" if unit is None else f" and {counted(more, f'more {unit}')}"
+def and_more(number):
+    """What is left out of a list of this many."""
+    return f" and {number - MOST_ROWS:,} more" if number > MOST_ROWS else ""
 
 
 def _protected(entry):
@@ -155,17 +158,17 @@ def _protected(entry):
 def as_html(shown, title="What was released, and what it cost"):
     """The HTML of a summary."""
     broken = "".join(f'<p class="broken">No privacy: {in_html(reason)}.</p>' for reason in shown.broken)
+    marked = () if shown.is_marked is None else [row for row, i in enumerate(shown.order) if shown.is_marked[i]]
+    kinds = [column.kind for column in shown.all_columns()]
+    table = table_as_html(**shown.table(), kinds=kinds, marked=marked) if shown.columns else ""
     return (
         f'<div class="skdpmic-release"><style>\n{_STYLE}</style><details open><summary>{title}</summary>'
-        f"{broken}{html_facts(shown.facts)}{_table(shown)}</details></div>"
+        f"{broken}{html_facts(shown.facts)}{table}</details></div>"
     )
 
 
-def _table(shown):
-    if not shown.columns:
-        return ""
-    columns, order = shown.all_columns(), shown.order[:MOST_ROWS]
-    marked = () if shown.is_marked is None else [row for row, i in enumerate(order) if shown.is_marked[i]]
-    rows = [[column.cells[i] for column in columns] for i in order]
-    table = html_rows([column.title for column in columns], rows, [column.kind for column in columns], marked)
-    return table + (f"<p>…{and_more(len(shown.order), shown.unit)}</p>" if len(shown.order) > MOST_ROWS else "")
+def table_as_html(columns, rows, n_rows, unit, kinds=None, marked=()):
+    """The table of a summary, by its plain form."""
+    n_more = n_rows - len(rows)
+    more = f"<p>… and {in_html(counted(n_more, f'more {unit}'))}</p>" if n_more > 0 else ""
+    return html_rows(columns, rows, kinds, marked) + more

@@ -23,7 +23,6 @@ BesideTable = ColumnLike | ArrowStream  # a target, groups or weights
 Range = Collection[Any]  # (lower, upper), (lower, upper, "log"), knots, or two arrays; of numbers or dates
 Ranges = Range | Mapping[Any, Range]
 Categories = Mapping[Any, Collection[Any]]
-FromData = Literal["data"]
 
 Auto = Literal["auto"]
 Correction = Literal["miller-madow"] | None

@@ -1,17 +1,16 @@
 """Files that users name: only regular ones are read, and they are written whole or not at all."""
 
 import contextlib
+import json
+import math
 import os
 import secrets
 import stat
 
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
+import numpy as np
+
+_DEVICES = dict.fromkeys((stat.S_IFCHR, stat.S_IFBLK), "a device")
+_KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"} | _DEVICES
 
 # --- Reading ----------------------------------------------------------------------------------------------------------
 
@@ -72,17 +71,15 @@ class Draft:
         Path of the file to write; a symbolic link is followed.
     is_private : bool, default=False
         As in :func:`write_whole`.
-    room : int, default=0
-        Number of bytes to reserve on the disk.
     """
 
-    def __init__(self, path, is_private=False, room=0):
+    def __init__(self, path, is_private=False):
         self.path = os.fsdecode(path)
         self.target, mode = _place(self.path)
         self._mode = 0o600 if is_private else mode
         self._draft = os.path.join(os.path.dirname(self.target), f".skdpmic-{secrets.token_hex(8)}")
         try:
-            self._write("xb", secrets.token_bytes(room))  # some file systems store zeros as nothing
+            self._write("xb", b"")
         except BaseException:
             self.discard()
             raise
@@ -145,3 +142,47 @@ def _place(path):
     if not os.access(target, os.W_OK):
         raise PermissionError(f"{path!r} must be a file that may be written, got one that is read-only.")
     return target, stat.S_IMODE(mode)
+
+
+def plain(value):
+    """A value for JSON, with plain numbers, and null for NaN and infinity."""
+    if isinstance(value, dict):
+        return {name: plain(of_name) for name, of_name in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_MOST_LEVELS = 32
+
+
+def read_json(text):
+    """The value of a JSON text; a ValueError if it is not valid, repeats a key or goes too deep.
+
+    The error may quote the text.
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_repeats)
+        if _n_levels(value) <= _MOST_LEVELS:
+            return value
+    except RecursionError:
+        pass
+    raise ValueError(f"there must be at most {_MOST_LEVELS} levels of lists and tables in one another")
+
+
+def _n_levels(value):
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_n_levels, inside), default=0)
+
+
+def _refuse(constant):
+    raise ValueError(f"{constant} is not a number of JSON")
+
+
+def _without_repeats(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError("keys must be distinct")
+    return values

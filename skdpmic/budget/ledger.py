@@ -1,17 +1,115 @@
 """A persistent privacy budget: costs are on disk before noise is drawn (``docs/theory/ledger.md``)."""
 
+import contextlib
 import copy
+import math
 import os
-from contextlib import AbstractContextManager
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
-from skdpmic._utils.results import dataframe
-from skdpmic.budget.ledger_entry import LedgerEntry, checked_entry, text_of
-from skdpmic.budget.ledger_limits import Limits, checked_limits
-from skdpmic.budget.ledger_storage import storage_at, transact
+from skdpmic._utils.private_estimator import dataframe
+from skdpmic._utils.texts import BudgetError, quoted, require, require_type
+from skdpmic.budget.ledger_database import DatabaseStorage, is_url
+from skdpmic.budget.ledger_entry import PLURAL, LedgerEntry, checked_entry, count_or_none, number_of, text_of
+from skdpmic.budget.ledger_file import FileStorage
+from skdpmic.privacy.composition import FILTERS, Cost, check_delta, check_epsilon
 
-_COLUMNS = ("when", *LedgerEntry._fields[:-1])  # of a table of entries
+COMPOSITIONS = ("auto", *FILTERS)
+
+
+class Limits(NamedTuple):
+    """The limits of a ledger, as stored with it."""
+
+    epsilon: float
+    delta: float
+    composition: str  # "basic" or "zcdp"
+    max_rows_per_person: int | None  # None if costs of records and people are not added up
+
+    @property
+    def filter(self) -> Any:
+        """The filter that decides which costs fit."""
+        return FILTERS[self.composition](self.epsilon, self.delta)
+
+    def unit_of(self, entries: Sequence[LedgerEntry]) -> str | None:
+        """The unit of the total of these entries; None if nothing has decided it."""
+        if self.max_rows_per_person is not None:
+            return "person"
+        return entries[0].unit if entries else None
+
+    def cost(self, entry: LedgerEntry) -> Cost:
+        """The cost of an entry for one unit of the total."""
+        rows = self.max_rows_per_person if entry.unit == "record" else None
+        return Cost(entry.epsilon, entry.delta, entry.rho, rows=rows or 1)
+
+    def spent(self, entries: Sequence[LedgerEntry]) -> tuple[float, float]:
+        """The total (epsilon, delta) of these entries."""
+        return self.filter.spent(self._costs(entries))
+
+    def remaining(self, entries: Sequence[LedgerEntry]) -> tuple[float, float]:
+        """The largest (epsilon, delta) that would still be accepted after these entries."""
+        return self.filter.remaining(self._costs(entries))
+
+    def check(self, entry: LedgerEntry, entries: Sequence[LedgerEntry], path: str) -> None:
+        """Raise a :class:`BudgetError` unless this entry can be added to these entries of the ledger at `path`."""
+        self._check_unit(entry, entries, path)
+        costs, (cost,) = self._costs(entries), self._costs([entry])
+        if math.inf in cost or not self.filter.accepts([*costs, cost]):
+            counted = "" if cost.rows == 1 else f" for one record, which counts {cost.rows:,} times for a person,"
+            remains = f"{self.remaining(entries)} remains{' for a person' if counted else ''}"
+            raise BudgetError(
+                f"a cost of (epsilon, delta) = {cost[:2]}{counted} does not fit in the ledger {path!r}: "
+                f"{self.filter.spent(costs)} of {(self.epsilon, self.delta)} is spent, {remains}."
+            )
+
+    def standing(self, entries: Sequence[LedgerEntry]) -> dict[str, Any]:
+        """The limits, the unit, and what is spent and remains after these entries, in plain values."""
+        costs = {"limit": self[:2], "spent": self.spent(entries), "remaining": self.remaining(entries)}
+        return {
+            "composition": self.composition,
+            "unit": self.unit_of(entries),
+            "max_rows_per_person": self.max_rows_per_person,
+            **{name: {"epsilon": epsilon, "delta": delta} for name, (epsilon, delta) in costs.items()},
+        }
+
+    def _check_unit(self, entry, entries, path):
+        unit = self.unit_of(entries)
+        if unit in (None, entry.unit) or self.max_rows_per_person is not None:
+            return
+        remedy = (
+            "Pass groups and max_rows_per_group to the fit (or unit='person', if a cost covers all records of a person)"
+            if entry.unit == "record"
+            else "Leave out groups, if nobody has several records"
+        )
+        raise BudgetError(
+            f"a cost for {PLURAL[entry.unit]} cannot be added up in the ledger {path!r}, whose charges are for "
+            f"{PLURAL[unit]}, because nothing limits how many records a person has. {remedy}; or create another ledger "
+            "with max_rows_per_person, the largest number of records of a person, and charge there what was spent here."
+        )
+
+    def _costs(self, entries):
+        """The costs of these entries for one unit of the total; equal costs are combined."""
+        return _with_counts(Counter(map(self.cost, entries)))
+
+
+def checked_limits(epsilon: Any, delta: Any, composition: Any, max_rows_per_person: Any) -> Limits:
+    """The limits that a user passed; a ValueError if they are invalid."""
+    epsilon, delta = number_of(epsilon, "epsilon"), number_of(delta, "delta")
+    check_epsilon(epsilon)
+    require(epsilon != math.inf, "epsilon must be finite", epsilon)
+    check_delta(delta)
+    if not isinstance(composition, str) or composition not in COMPOSITIONS:
+        raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', got {quoted(composition)}.")
+    if composition == "auto":
+        composition = "zcdp" if delta > 0 else "basic"
+    require(composition == "basic" or delta > 0, "composition='zcdp' needs delta > 0", delta)
+    rows = count_or_none(max_rows_per_person, "max_rows_per_person", least=1)
+    return Limits(epsilon, delta, str(composition), rows)
+
+
+def _with_counts(counts):
+    return [cost._replace(count=count) for cost, count in counts.items()]
 
 
 class BudgetLedger:
@@ -90,7 +188,7 @@ class BudgetLedger:
     """
 
     purpose: str | None = None
-    _seen: tuple[int, bytes] | None = None  # number and digest of what was last read: see `transact`
+    _seen: tuple[int, bytes] | None = None  # number and digest of what was last read
 
     def __init__(
         self,
@@ -208,7 +306,11 @@ class BudgetLedger:
         """
         entry = checked_entry(entry._replace(purpose=self.purpose, when=""))
         limits = self.limits
-        limits.filter.check(entry)
+        if limits.composition == "zcdp" and entry.delta > 0 and entry.rho is None:
+            raise ValueError(
+                "rho must be given for a cost with delta > 0 in a ledger with composition='zcdp', got None. Pass the "
+                "rho of its zCDP guarantee, or keep such costs in a ledger with composition='basic'."
+            )
 
         def pay(book):
             limits.check(entry, book.entries, self.path)
@@ -225,7 +327,7 @@ class BudgetLedger:
         by: str = "another library",
         rho: float | None = None,
         unit: Literal["record", "person"] = "record",
-    ) -> AbstractContextManager[tuple[float, float]]:
+    ) -> contextlib.AbstractContextManager[tuple[float, float]]:
         """Charge a mechanism of another library, then run it inside a ``with`` block.
 
         The cost is on disk before the block runs. If the block fails, the charge stays, because its result may have
@@ -327,8 +429,11 @@ class BudgetLedger:
         spent : list of (float, float)
             Value of `spent` when this entry was the last.
         """
-        entries = self.entries()
-        return entries, self.limits.spent_after_each(entries)
+        entries, limits, spent, counts = self.entries(), self.limits, [], Counter[Cost]()
+        for entry in entries:
+            counts[limits.cost(entry)] += 1
+            spent.append(limits.filter.spent(_with_counts(counts)))
+        return entries, spent
 
     def to_frame(self) -> Any:
         """Return all charges as a table, oldest first, with the total spent after each.
@@ -346,10 +451,8 @@ class BudgetLedger:
 
         """
         entries, spent = self.history()
-        rows = [
-            (*(getattr(entry, name) for name in _COLUMNS), *total) for entry, total in zip(entries, spent, strict=True)
-        ]
-        return dataframe(rows, [*_COLUMNS, "spent_epsilon", "spent_delta"])
+        rows = [(entry.when, *entry[:-1], *total) for entry, total in zip(entries, spent, strict=True)]
+        return dataframe(rows, ["when", *LedgerEntry._fields[:-1], "spent_epsilon", "spent_delta"])
 
     def __sklearn_clone__(self):
         return self
@@ -372,11 +475,30 @@ class BudgetLedger:
 
     def _transact(self, work, *, writes):
         """Run `work` on the stored limits and entries, provided that they are those of this ledger."""
-        result, self._seen = transact(self._storage, self.limits, self._seen, work, writes=writes)
+        seen = self._seen  # before the transaction: other threads may add entries at any time, and the book must go on
+
+        def checked(book):
+            if book.limits != self.limits:
+                raise ValueError(
+                    f"the limits of the ledger {self.path!r} are (epsilon, delta, composition, max_rows_per_person) = "
+                    f"{book.limits}, got {tuple(self.limits)}. Use BudgetLedger.open(path) to open it with the stored "
+                    "limits."
+                )
+            if seen is not None and book.digests[seen[0] - 1 : seen[0]] != [seen[1]]:
+                raise ValueError(
+                    f"the ledger {self.path!r} is not the one that was opened: another one, or an older copy, "
+                    "is in its place. Put it back, or use BudgetLedger.open(path) and record there, with spend, what "
+                    "it lacks."
+                )
+            result = work(book)
+            return result, (len(book.digests), book.digests[-1])
+
+        # A database may only say that it has written.
+        result, self._seen = self._storage.transact(checked, writes=writes) or (None, seen)
         return result
 
 
-class _Paid(AbstractContextManager):
+class _Paid(contextlib.AbstractContextManager):
     """A block that has been charged, to be run once."""
 
     def __init__(self, epsilon, delta):
@@ -397,3 +519,15 @@ def check_ledger(ledger):
     if ledger is not None and not isinstance(ledger, BudgetLedger):
         kind = type(ledger).__name__  # a URL may contain a password
         raise ValueError(f"ledger must be a BudgetLedger or None, got {kind}: pass BudgetLedger(path, epsilon=...).")
+
+
+def storage_at(place: str | os.PathLike[str]) -> FileStorage | DatabaseStorage:
+    """The file, or the database if `place` is a URL."""
+    require_type(isinstance(place, str | bytes | os.PathLike), "path must be a str or a path-like", place)
+    if is_url(place):
+        return DatabaseStorage(place)
+    path = os.fsdecode(place)
+    with contextlib.suppress(UnicodeEncodeError):  # of a lone surrogate
+        if os.fsencode(path) and "\0" not in path:
+            return FileStorage(os.path.realpath(path))  # workers may run in another folder
+    raise ValueError(f"path must be a path or the URL of a database, got {path!r}.")

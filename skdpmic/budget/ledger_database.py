@@ -5,13 +5,17 @@ the answer to its COMMIT is lost.
 """
 
 import functools
+import hashlib
+import itertools
 import os
 import random
 import re
 import secrets
+import struct
 import time
 
-from skdpmic.budget.ledger_tables import DatabaseBook, ledger_tables, write_new
+from skdpmic.budget.ledger_entry import LedgerEntry, columns_in_sql
+from skdpmic.budget.ledger_file import check_format, checked_chain, damaged, digest_of
 
 _WAIT = 60  # seconds for others to finish writing, and for a server to return after a lost answer
 _N_TRIES = 30  # of a transaction refused because of concurrent ones
@@ -26,6 +30,12 @@ _TIMEOUTS = {  # of libpq, to notice a lost server within a minute
 }
 _RETRIED = {"40001", "40P01", "23505"}  # not serialisable, deadlock, duplicate number: others were faster
 _ROLLED_BACK = {"40001", "40P01"}  # answers to COMMIT after which certainly nothing is written
+_NOT_A_LEDGER = {"42P01", "42703", "3F000"}  # no such table, column or schema
+_MEANINGS = {
+    "42501": (PermissionError, "this user lacks a privilege"),
+    "55P03": (OSError, f"other processes locked it for {_WAIT} s"),
+    **dict.fromkeys(_RETRIED, (OSError, "too many processes write to it")),
+}
 _jitter = random.SystemRandom()  # not the generator that users can seed
 
 
@@ -52,35 +62,42 @@ class DatabaseStorage:
     def __reduce__(self):
         return type(self), (self.path,)
 
-    def __copy__(self):
-        return self
-
     def __deepcopy__(self, memo):
         return self
 
-    def __eq__(self, other):
-        return self.path == other.path if isinstance(other, DatabaseStorage) else NotImplemented
-
-    def __hash__(self):
-        return hash(self.path)
-
-    def __repr__(self):
-        return f"DatabaseStorage({self.path!r})"
-
     def exists(self):
         """Whether there is a ledger, or the remains of one."""
-        return self._in_own_words(self._exists)
+
+        def has_head():
+            from sqlalchemy import inspect
+
+            with self.engine.connect() as connection:
+                return inspect(connection).has_table("head", _SCHEMA)
+
+        return self._in_own_words(has_head)
 
     def create(self, limits):
         """Create the tables in one transaction, unless another process has created them in the meantime."""
+
+        def create_tables():
+            identity = secrets.token_bytes(32)  # no two ledgers have a digest in common
+            digest = _digest_of_limits(identity, limits)
+            with self.engine.begin() as connection:
+                for statement in (f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}", *_TABLES):
+                    connection.exec_driver_sql(statement)
+                _insert(connection, "limits", (1, *limits, digest))
+                _insert(connection, "head", (1, _VERSION, identity, digest))
+
         try:
-            self._in_own_words(functools.partial(self._create, limits))
+            self._in_own_words(create_tables)
         except (OSError, ValueError):
             if not self.exists():
                 raise
 
     def transact(self, work, *, writes):
         """The result of `work` on the :class:`DatabaseBook`; None if it writes.
+
+        Attempts are repeated until the outcome of one is known, or the time is up.
 
         Raises
         ------
@@ -89,46 +106,64 @@ class DatabaseStorage:
             says that it must be counted as spent.
         """
         self._in_own_words(lambda: self.engine)
-        attempts = _Attempts(self, work, writes)
-        while not attempts.are_over:
-            attempts.next()
-        if attempts.error is not None:
-            raise attempts.error
-        return attempts.result
+        from sqlalchemy.exc import SQLAlchemyError
+
+        charge_id, deadline, may_be_written = secrets.token_hex(16), time.monotonic() + _WAIT, False
+        for n_tries in itertools.count(1):
+            is_sent = False  # whether the COMMIT of this attempt was sent
+            try:
+                with self.engine.connect() as connection:
+                    if writes:
+                        _lock_head(self.path, connection, max(1.0, deadline - time.monotonic()))
+                    book = DatabaseBook(self.path, connection, charge_id)
+                    if charge_id in book.charge_ids:  # written by an attempt whose answer was lost
+                        return None
+                    may_be_written = False  # an attempt still running would hold the lock
+                    result = work(book)
+                    if writes:
+                        is_sent = True
+                        connection.commit()
+                    return result
+            except SQLAlchemyError as error:
+                code, problem = sqlstate(error), self.in_words(error)
+                may_be_written |= is_sent and code not in _ROLLED_BACK
+                may_succeed = may_be_written or (code in _RETRIED and n_tries < _N_TRIES)
+                if not may_succeed or time.monotonic() >= deadline:
+                    break
+            except (OSError, ValueError) as error:
+                problem = error
+                break
+            time.sleep(_jitter.uniform(0.5, 1) * min(2.0, 0.005 * 2**n_tries))
+        if may_be_written:
+            problem = OSError(
+                f"a charge of the ledger {self.path!r} may have been written: the answer was lost, and could "
+                f"not be requested again. Count it as spent, and publish nothing for it. ({problem})"
+            )
+        raise problem  # here, so that it does not chain the error of SQLAlchemy
 
     @functools.cached_property
     def engine(self):
         """The engine, which keeps no connection open, so that forks and threads can share it."""
-        return self._create_engine()
+        from sqlalchemy import create_engine
+        from sqlalchemy.pool import NullPool
 
-    @property
-    def is_postgresql(self):
-        """Whether the locks and times of PostgreSQL are used."""
-        return self.engine.dialect.name == "postgresql"
-
-    @property
-    def tables(self):
-        """The tables `limits`, `entries` and `head`."""
-        return ledger_tables(self.is_postgresql)
+        patience = _TIMEOUTS if self._url.get_driver_name() in ("psycopg", "psycopg2") else {}
+        patience = {name: value for name, value in patience.items() if name not in self._url.query}
+        options = {"poolclass": NullPool, "hide_parameters": True, "connect_args": patience}
+        return create_engine(self._url, isolation_level="SERIALIZABLE", **options)
 
     def in_words(self, error):
         """An error of our own, because those of SQLAlchemy may quote what was written, and credentials."""
-        orig = getattr(error, "orig", None)
-        code, kind = sqlstate(error), type(error if orig is None else orig).__name__
-        if code == "42501":
-            return PermissionError(f"the ledger {self.path!r} cannot be used: this user lacks a privilege ({kind}).")
-        if code == "55P03":
-            return OSError(f"the ledger {self.path!r} cannot be used: other processes locked it for {_WAIT} s.")
-        if code in ("42P01", "42703", "3F000"):
-            return ValueError(f"{self.path!r} is not a privacy ledger, or is damaged (tables or columns are missing).")
-        if code in _RETRIED:
-            return OSError(f"the ledger {self.path!r} cannot be used: too many processes write to it.")
+        code, kind = sqlstate(error), type(getattr(error, "orig", None) or error).__name__
+        if code in _NOT_A_LEDGER:
+            return damaged(self.path, "tables or columns are missing")
+        what = f"SQLSTATE {code}" if code else "the server must be reachable, and this user able to log in"
+        of_error, what = _MEANINGS.get(code, (OSError, f"{kind}, {what}"))
         if kind == "DataError" or (code or "").startswith("22"):
-            return ValueError(f"the database of the ledger {self.path!r} cannot store such a str or number.")
+            of_error, what = ValueError, "the database cannot store such a str or number"
         if kind in ("ArgumentError", "NoSuchModuleError"):
-            return ValueError(f"the ledger {self.path!r} cannot be used: SQLAlchemy does not accept its URL ({kind}).")
-        what = f"{kind}, SQLSTATE {code}" if code else f"{kind}: is the server reachable, and can this user log in?"
-        return OSError(f"the ledger {self.path!r} cannot be used ({what}).")
+            of_error, what = ValueError, f"SQLAlchemy does not accept its URL ({kind})"
+        return of_error(f"the ledger {self.path!r} cannot be used: {what}.")
 
     def _in_own_words(self, action):
         if self._problem is not None:
@@ -146,99 +181,6 @@ class DatabaseStorage:
             )
         raise problem  # here, so that it does not chain the error of SQLAlchemy
 
-    def _create_engine(self):
-        from sqlalchemy import create_engine
-        from sqlalchemy.pool import NullPool
-
-        patience = _TIMEOUTS if self._url.get_driver_name() in ("psycopg", "psycopg2") else {}
-        return create_engine(
-            self._url,
-            isolation_level="SERIALIZABLE",
-            poolclass=NullPool,
-            hide_parameters=True,
-            connect_args={name: value for name, value in patience.items() if name not in self._url.query},
-        )
-
-    def _exists(self):
-        from sqlalchemy import inspect
-
-        head = self.tables.head
-        with self.engine.connect() as connection:
-            return inspect(connection).has_table(head.name, head.schema)
-
-    def _create(self, limits):
-        with self.engine.begin() as connection:
-            write_new(connection, self.tables, limits)
-
-
-class _Attempts:
-    """One transaction, repeated until its outcome is known or the time is up.
-
-    Attributes
-    ----------
-    are_over : bool
-    error : Exception or None
-        Its error; else it has a `result`.
-    """
-
-    def __init__(self, storage, work, writes):
-        self._storage, self._work, self._writes = storage, work, writes
-        self._charge_id = secrets.token_hex(16)
-        self._deadline = time.monotonic() + _WAIT
-        self._n_tries = 0
-        self._is_sent = False  # whether the COMMIT of this attempt was sent
-        self._may_be_written = False  # by an earlier attempt
-        self.are_over, self.error, self.result = False, None, None
-
-    def next(self):
-        """Try once (more)."""
-        from sqlalchemy.exc import SQLAlchemyError
-
-        self._n_tries += 1
-        self._is_sent = False
-        try:
-            self.result = self._run()
-            self.are_over = True
-        except SQLAlchemyError as error:
-            self._decide(error)
-        except (OSError, ValueError) as error:
-            if not self._may_be_written:
-                raise
-            self._give_up(error)
-        if not self.are_over:
-            time.sleep(_jitter.uniform(0.5, 1) * min(2.0, 0.005 * 2**self._n_tries))
-
-    def _run(self):
-        with self._storage.engine.connect() as connection:
-            if self._writes:
-                _lock_head(self._storage, connection, max(1.0, self._deadline - time.monotonic()))
-            book = DatabaseBook(self._storage.path, connection, self._storage.tables, self._charge_id)
-            if self._charge_id in book.charge_ids:  # written by an attempt whose answer was lost
-                return None
-            self._may_be_written = False  # an attempt still running would hold the lock
-            result = self._work(book)
-            if self._writes:
-                self._is_sent = True
-                connection.commit()
-            return result
-
-    def _decide(self, error):
-        code = sqlstate(error)
-        if self._is_sent and code not in _ROLLED_BACK:
-            self._may_be_written = True
-        has_time = time.monotonic() < self._deadline
-        may_succeed = self._may_be_written or (code in _RETRIED and self._n_tries < _N_TRIES)
-        if not (has_time and may_succeed):
-            self._give_up(self._storage.in_words(error))
-
-    def _give_up(self, error):
-        if self._may_be_written:
-            error = OSError(
-                f"a charge of the ledger {self._storage.path!r} may have been written: the answer was lost, and could "
-                f"not be requested again. Count it as spent, and publish nothing for it. ({error})"
-            )
-        self.error, self.are_over = error, True
-
 
 def sqlstate(error):
     """The SQLSTATE of an error, or None."""
@@ -246,22 +188,17 @@ def sqlstate(error):
     return getattr(orig, "sqlstate", None) or getattr(orig, "pgcode", None)
 
 
-def _lock_head(storage, connection, seconds):
-    """Wait until no other transaction writes; in PostgreSQL, before the snapshot of this one is taken."""
-    if not storage.is_postgresql:
-        from sqlalchemy import select
-
-        connection.execute(select(storage.tables.head).with_for_update())
-        return
+def _lock_head(path, connection, seconds):
+    """Wait until no other transaction writes, before the snapshot of this one is taken."""
     timeouts = {"lock_timeout": 1, "statement_timeout": 2, "idle_in_transaction_session_timeout": 1}  # the last one
     # frees the lock of a client that vanished
     for statement in (
         *(f"SET LOCAL {timeout} = {int(1000 * seconds * times)}" for timeout, times in timeouts.items()),
-        f"LOCK TABLE {storage.tables.head.fullname} IN EXCLUSIVE MODE",
+        f"LOCK TABLE {_SCHEMA}.head IN EXCLUSIVE MODE",
     ):
         connection.exec_driver_sql(statement)
     if connection.exec_driver_sql("SHOW fsync").scalar_one() != "on":
-        raise OSError(f"the ledger {storage.path!r} cannot be charged: its server may lose charges (fsync = off).")
+        raise OSError(f"the ledger {path!r} cannot be charged: its server may lose charges (fsync = off).")
     if connection.exec_driver_sql("SHOW synchronous_commit").scalar_one() == "off":
         connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
 
@@ -281,3 +218,107 @@ def _parsed(url):
     if parsed.get_backend_name() != "postgresql":  # locks and lost answers are tested with no other
         return None, ValueError("path must be the path of a file, or a URL of PostgreSQL, got one of another database.")
     return parsed, None
+
+
+_VERSION = 3
+_SCHEMA = "skdpmic"
+_CLOCK = """to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"')"""
+_LARGEST = "1.7976931348623157e308"  # PostgreSQL sorts NaN above all numbers
+_NUMBERS = "epsilon DOUBLE PRECISION NOT NULL, delta DOUBLE PRECISION NOT NULL"
+_POSITIVE = f"CHECK (epsilon > 0 AND epsilon <= {_LARGEST} AND delta >= 0 AND delta < 1)"
+_TABLES = (
+    f"CREATE TABLE {_SCHEMA}.limits (number BIGINT PRIMARY KEY, {_NUMBERS}, composition VARCHAR(16) NOT NULL, "
+    f"max_rows_per_person BIGINT, digest BYTEA NOT NULL, {_POSITIVE})",
+    f"CREATE TABLE {_SCHEMA}.entries (number BIGINT PRIMARY KEY, charge_id VARCHAR(32) NOT NULL UNIQUE, "
+    f"{columns_in_sql('TEXT', 'DOUBLE PRECISION', 'BIGINT')}, digest BYTEA NOT NULL, {_POSITIVE}, "
+    f"CHECK (rho IS NULL OR (rho > 0 AND rho <= {_LARGEST})))",
+    f"CREATE TABLE {_SCHEMA}.head (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, identity BYTEA NOT NULL, "
+    "digest BYTEA NOT NULL)",
+)
+
+
+class DatabaseBook:
+    """The contents of the database during one transaction, after all checks.
+
+    Attributes
+    ----------
+    limits : tuple
+        (epsilon, delta, composition, max_rows_per_person).
+    entries : list of LedgerEntry
+        Entries at the beginning of the transaction, oldest first.
+    digests : list of bytes
+        Digest of the first limits, and of each entry with all before it.
+    charge_ids : set of str
+        Random ids of the entries.
+    """
+
+    def __init__(self, path, connection, charge_id):
+        self._path, self._connection, self._charge_id = path, connection, charge_id
+        identity, last_digest = self._read_head()
+        self.limits, first_digest = self._read_limits(identity)
+        rows = self._rows("*", "entries", "ORDER BY number")
+        self.digests = checked_chain(path, first_digest, rows)
+        self.entries, self.charge_ids = [LedgerEntry(*row[2:-1]) for row in rows], {row[1] for row in rows}
+        if last_digest != self.digests[-1]:
+            raise damaged(path, f"what follows entry {len(self.entries)} was changed or lost")
+
+    def append(self, entry):
+        """Write a :class:`LedgerEntry`, with the server's time."""
+        row = (len(self.entries) + 1, self._charge_id, *entry._replace(when=self._now()))
+        row = (*row, digest_of(self.digests[-1], row))
+        _insert(self._connection, "entries", row)
+        (kept,) = self._rows("*", "entries", f"WHERE number = {row[0]}")
+        if ascii(kept) != ascii(row):
+            raise ValueError(f"the database of the ledger {self._path!r} does not store values as written.")
+        _execute(self._connection, f"UPDATE {_SCHEMA}.head SET digest = :digest WHERE id = 1", digest=row[-1])
+        self.digests.append(row[-1])
+
+    def _rows(self, columns, table, condition=""):
+        rows = _execute(self._connection, f"SELECT {columns} FROM {_SCHEMA}.{table} {condition}")
+        return [tuple(bytes(value) if isinstance(value, memoryview) else value for value in row) for row in rows]
+
+    def _read_head(self):
+        versions = self._rows("version", "head")  # first: other formats have other columns
+        if len(versions) != 1:
+            raise damaged(self._path, "its head was changed or lost")
+        check_format(self._path, *versions[0], _VERSION)
+        ((identity, digest),) = self._rows("identity, digest", "head")
+        return identity, digest
+
+    def _read_limits(self, identity):
+        """The last limits, and the digest of the first limits, which starts the chain. Limits can only rise."""
+        digest, all_limits, digests = identity, [], []
+        for number, *limits, stored in self._rows("*", "limits", "ORDER BY number"):
+            digest = _digest_of_limits(digest, limits)
+            last = (all_limits or [limits])[-1]
+            is_raised = limits[0] >= last[0] and limits[1] >= last[1] and limits[2:] == last[2:]
+            if (number, stored) != (len(all_limits) + 1, digest) or not is_raised:
+                raise damaged(self._path, "its limits were changed")
+            all_limits.append(limits)
+            digests.append(digest)
+        if not all_limits:
+            raise damaged(self._path, "its limits were changed or lost")
+        return tuple(all_limits[-1]), digests[0]
+
+    def _now(self):
+        """The server's time, but not before that of the last entry."""
+        now = self._connection.exec_driver_sql(f"SELECT {_CLOCK}").scalar_one()
+        return max(now, self.entries[-1].when) if self.entries else now
+
+
+def _execute(connection, statement, **values):
+    from sqlalchemy import text
+
+    return connection.execute(text(statement), values)
+
+
+def _insert(connection, table, row):
+    values = {f"value{j}": value for j, value in enumerate(row)}
+    _execute(connection, f"INSERT INTO {_SCHEMA}.{table} VALUES (:{', :'.join(values)})", **values)
+
+
+def _digest_of_limits(previous, limits):
+    """A digest that SQL can also compute, so that limits can be raised there."""
+    epsilon, delta, composition, max_rows = limits
+    numbers = struct.pack(">ddq", epsilon, delta, max_rows or 0)
+    return hashlib.sha256(previous + numbers + composition.encode()).digest()

@@ -1,11 +1,11 @@
 """One charge of a ledger, in the unit protected: checked first, so that every storage returns it as it was given."""
 
-import math
+import contextlib
 import numbers
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_type_hints
 
-from skdpmic._utils.texts import escaped, quoted
-from skdpmic.privacy.parameters import check_delta, check_epsilon
+from skdpmic._utils.texts import escaped, quoted, require
+from skdpmic.privacy.composition import check_delta, check_epsilon
 
 RECORD, PERSON = UNITS = ("record", "person")
 PLURAL = {RECORD: "records", PERSON: "people"}
@@ -96,17 +96,23 @@ class LedgerEntry(NamedTuple):
 
         The last item is the part of epsilon spent on the target. Control characters are escaped.
         """
+        numbers = (f"{number:,}" for number in (self.k, self.d) if number is not None)
+        amount = self.release and " of ".join([self.release, *numbers])
         target = self.epsilon_of_target and f"target {self.epsilon_of_target:.3g}"
-        return escaped(", ".join(part for part in (self.statistic, self._amount(), self.mechanism, target) if part))
+        return escaped(", ".join(part for part in (self.statistic, amount, self.mechanism, target) if part))
 
     def __str__(self) -> str:
         return ", ".join(part for part in (self.spender, self.released) if part)
 
-    def _amount(self):
-        if self.release is None:
-            return None
-        numbers = [f"{number:,}" for number in (self.k, self.d) if number is not None]
-        return " of ".join([self.release, *numbers])
+
+def columns_in_sql(text, real, integer):
+    """The columns of a table of entries in SQL, whose types have these names."""
+    columns = []
+    for name, kind in get_type_hints(LedgerEntry).items():
+        kinds = get_args(kind) or (kind,)  # of a union, or itself
+        of_kind = {str: text, float: real, int: integer}[kinds[0]]
+        columns.append(f'"{name}" {of_kind}' + ("" if type(None) in kinds else " NOT NULL"))
+    return ", ".join(columns)
 
 
 def broken_by_seed(random_state: Any) -> str:
@@ -114,26 +120,26 @@ def broken_by_seed(random_state: Any) -> str:
     return "" if random_state is None else "random_state"
 
 
+def entry_for(what, cost, *, random_state, max_rows_per_group=None, **public) -> LedgerEntry:
+    """The entry of a function's release, for whose cost it is charged."""
+    public |= {"unit": unit_of(max_rows_per_group), "broken_by": broken_by_seed(random_state)}
+    return LedgerEntry(what, cost.epsilon, cost.delta, cost.rho, rows_per_person=max_rows_per_group, **public)
+
+
 def checked_entry(entry: LedgerEntry) -> LedgerEntry:
     """The entry in plain types; a ValueError if a storage could not return it as it is."""
-    entry = LedgerEntry(*(_CHECKS[name](value, name) for name, value in entry._asdict().items()))
+    kinds = get_type_hints(LedgerEntry)
+    entry = LedgerEntry(*(_checked(value, name, kinds[name]) for name, value in entry._asdict().items()))
     check_epsilon(entry.epsilon)
     check_delta(entry.delta)
     if entry.rho is not None and not entry.rho > 0:  # a release that costs nothing has no epsilon either
         raise ValueError(f"rho must be None or a number > 0, got {quoted(entry.rho)}.")
-    of_target = entry.epsilon_of_target
-    # Delta alone pays for some rho, so a part of rho may correspond to a larger epsilon.
-    most = entry.epsilon if entry.delta == 0 else max(entry.epsilon, math.sqrt(2 * (entry.rho or 0.0)))
-    if of_target is not None and not 0 < of_target <= most:
-        allowed = "(0, epsilon], or with delta, of an epsilon_of_target**2 / 2 that is at most rho"
-        raise ValueError(f"epsilon_of_target must be None or a number in {allowed}, got {quoted(of_target)}.")
     return entry
 
 
 def text_of(value: Any, name: str) -> str:
     """`value` as a str that is not blank and that every storage can hold."""
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{name} must be a non-blank str, got {quoted(value)}.")
+    require(isinstance(value, str) and value.strip(), f"{name} must be a non-blank str", value)
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
         raise ValueError(f"{name} must be text without NUL characters and lone surrogates, got {quoted(value)}.")
     return str(value)
@@ -141,13 +147,9 @@ def text_of(value: Any, name: str) -> str:
 
 def number_of(value: Any, name: str) -> float:
     """`value` as the float that equals it."""
-    if not isinstance(value, bool) and isinstance(value, numbers.Real):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.nan
-        if number == value:
-            return number + 0.0  # 0 for -0, which not all databases store
+    with contextlib.suppress(OverflowError):  # of a large int
+        if not isinstance(value, bool) and isinstance(value, numbers.Real) and float(value) == value:
+            return float(value) + 0.0  # 0 for -0, which not all databases store
     raise ValueError(f"{name} must be a number that is exactly a float, got {quoted(value)}.")
 
 
@@ -160,34 +162,17 @@ def count_or_none(value: Any, name: str, least: int = 0) -> int | None:
     return int(value)
 
 
-def _text_or_none(value, name):
-    return None if value is None else text_of(value, name)
+_CHECKS = {str: text_of, float: number_of, int: count_or_none}
+_MAY_BE_EMPTY = ("broken_by", "when")
+_CHOICES = {"unit": UNITS, "model": ("central", "local")}
 
 
-def _number_or_none(value, name):
-    return None if value is None else number_of(value, name)
-
-
-def _one_of(*allowed):
-    def check(value, name):
-        if not isinstance(value, str) or value not in allowed:
-            raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {quoted(value)}.")
-        return str(value)
-
-    return check
-
-
-def _text_or_empty(value, name):
-    return "" if isinstance(value, str) and not value else text_of(value, name)
-
-
-_CHECKS = {
-    **dict.fromkeys(("epsilon", "delta"), number_of),
-    **dict.fromkeys(("rho", "epsilon_of_target"), _number_or_none),
-    **dict.fromkeys(("n", "d", "k", "rows_per_person"), count_or_none),
-    **dict.fromkeys(("statistic", "release", "mechanism", "covers", "purpose"), _text_or_none),
-    **dict.fromkeys(("broken_by", "when"), _text_or_empty),
-    "what": text_of,
-    "unit": _one_of(*UNITS),
-    "model": _one_of("central", "local"),
-}
+def _checked(value, name, kind):
+    kinds = get_args(kind) or (kind,)
+    if value is None and type(None) in kinds:
+        return None
+    if name in _MAY_BE_EMPTY and isinstance(value, str) and not value:
+        return ""
+    if name in _CHOICES and not (isinstance(value, str) and value in _CHOICES[name]):
+        raise ValueError(f"{name} must be {' or '.join(map(repr, _CHOICES[name]))}, got {quoted(value)}.")
+    return _CHECKS[kinds[0]](value, name)

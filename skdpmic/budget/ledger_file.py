@@ -11,25 +11,17 @@ import os
 import secrets
 import sqlite3
 import threading
+from dataclasses import dataclass
 from pathlib import Path
-from typing import get_type_hints
 
-from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.budget.ledger_entry import LedgerEntry, columns_in_sql
 
 _APPLICATION_ID = 0x736B6470  # "skdp", in SQLite's field for the file type
 _WAIT = 60  # seconds for other processes to finish writing
-_KINDS = {
-    str: "TEXT NOT NULL",
-    str | None: "TEXT",
-    float: "REAL NOT NULL",
-    float | None: "REAL",
-    int | None: "INTEGER",
-}
-_COLUMNS = ", ".join(f'"{name}" {_KINDS[kind]}' for name, kind in get_type_hints(LedgerEntry).items())
 _TABLES = (
     "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL, "
     "max_rows_per_person INTEGER, digest BLOB NOT NULL)",
-    f"CREATE TABLE entries (id INTEGER PRIMARY KEY, {_COLUMNS}, digest BLOB NOT NULL)",
+    f"CREATE TABLE entries (id INTEGER PRIMARY KEY, {columns_in_sql('TEXT', 'REAL', 'INTEGER')}, digest BLOB NOT NULL)",
     # The random bytes from which the digests begin, the path at which the file was last written, and the last digest
     # again, so that no last entries can be lost.
     "CREATE TABLE head (identity BLOB NOT NULL, path BLOB NOT NULL, digest BLOB NOT NULL)",
@@ -47,29 +39,47 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-def create_ledger_file(path, limits):
-    """Write a draft, and rename it unless the name is taken: no process ever sees an incomplete file."""
-    _check_place(path)
-    folder = os.path.dirname(path)
-    draft = os.path.join(folder, _DRAFT + secrets.token_hex(8))
-    with _errors_of_folder(path, folder):
-        open(draft, "x").close()
-    try:
-        _write_new(draft, path, limits)
-        with _errors_of_folder(path, folder), contextlib.suppress(FileExistsError):  # another process was faster
-            os.link(draft, path)
-    finally:
-        Path(draft).unlink(missing_ok=True)
+@dataclass(frozen=True)
+class FileStorage:
+    """A file at this real path. Like every storage it can be pickled, and one with the same path is the same.
 
+    What it passes to `work` is the contents during one transaction, after all checks: a :class:`LedgerFile`, or, of a
+    database, a :class:`~skdpmic.budget.ledger_database.DatabaseBook`. Both have `limits`, `entries`, `digests` and
+    `append`.
+    """
 
-@contextlib.contextmanager
-def open_ledger_file(path, kind):
-    """A :class:`LedgerFile` in a transaction of this kind, which is rolled back on errors."""
-    _check_log(path, is_used=os.path.exists(_log(path)))  # before SQLite copies it into the file
-    with _inside_sqlite, _errors_about(path), contextlib.closing(_connect(path)) as connection:
-        connection.execute(f"BEGIN {kind}")
-        yield LedgerFile(path, connection)
-        connection.execute("COMMIT")
+    path: str
+
+    def exists(self):
+        """Whether there is a file."""
+        return os.path.exists(self.path)
+
+    def create(self, limits):
+        """Write a draft, and rename it unless the name is taken: no process ever sees an incomplete file."""
+        path, folder = self.path, os.path.dirname(self.path)
+        _check_place(path)
+        draft = os.path.join(folder, _DRAFT + secrets.token_hex(8))
+        with _errors_of_folder(path, folder):
+            open(draft, "x").close()
+        try:
+            _write_new(draft, path, limits)
+            with _errors_of_folder(path, folder), contextlib.suppress(FileExistsError):  # another process was faster
+                os.link(draft, path)
+        finally:
+            Path(draft).unlink(missing_ok=True)
+
+    def transact(self, work, *, writes):
+        """The result of `work` on the contents.
+
+        With `writes`, no other transaction writes from before the contents are read until the new entry is on disk;
+        errors roll back. `work` may be called again if a database requires it.
+        """
+        _check_log(self.path, is_used=os.path.exists(f"{self.path}-wal"))  # before SQLite copies it into the file
+        with _inside_sqlite, _errors_about(self.path), contextlib.closing(_connect(self.path)) as connection:
+            connection.execute(f"BEGIN {'IMMEDIATE' if writes else 'DEFERRED'}")
+            result = work(LedgerFile(self.path, connection))
+            connection.execute("COMMIT")
+            return result
 
 
 class LedgerFile:
@@ -93,9 +103,11 @@ class LedgerFile:
         identity, last_path, last_digest = self._only_row("head")
         self._check_journal_of(last_path)
         self.limits, first_digest = self._read_limits(identity)
-        self.entries, self.digests = self._read_entries(first_digest)
+        rows = self._connection.execute("SELECT * FROM entries ORDER BY id").fetchall()
+        self.digests = checked_chain(path, first_digest, rows)
+        self.entries = [LedgerEntry(*row[1:-1]) for row in rows]
         if last_digest != digest_of(self.digests[-1], last_path):
-            raise sqlite3.DatabaseError(f"what follows entry {len(self.entries)} was changed or lost")
+            raise damaged(self._path, f"what follows entry {len(self.entries)} was changed or lost")
 
     def append(self, entry):
         """Write a :class:`LedgerEntry`."""
@@ -105,12 +117,11 @@ class LedgerFile:
         self._connection.execute("UPDATE head SET path = ?, digest = ?", (path, digest_of(self.digests[-1], path)))
 
     def _check_kind(self):
-        (application_id,) = self._connection.execute("PRAGMA application_id").fetchone()
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        if application_id != _APPLICATION_ID:
+        names = "application_id", "user_version", "journal_mode"
+        kind, version, mode = (self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+        if kind != _APPLICATION_ID:
             raise ValueError(f"{self._path!r} is not a privacy ledger.")
         check_format(self._path, version, _VERSION)
-        (mode,) = self._connection.execute("PRAGMA journal_mode").fetchone()
         _check_log(self._path, is_used=mode == "wal")
 
     def _check_names(self):
@@ -126,54 +137,39 @@ class LedgerFile:
     def _check_journal_of(self, last_path):
         """Refuse a file that was moved without the journal that undoes an incomplete write."""
         if not isinstance(last_path, bytes):
-            raise sqlite3.DatabaseError("its head was changed")
+            raise damaged(self._path, "its head was changed")
         last_path = os.fsdecode(last_path)
-        journal = _journal(last_path)
+        journal = f"{last_path}-journal"
         if os.path.exists(journal) and not _is_same_name(last_path, self._path):
-            remedy = (
-                f"Open {last_path!r} first, which removes it."
-                if os.path.exists(last_path)
-                else f"Move the ledger back, or move that file to {_journal(self._path)!r}."
-            )
             raise OSError(
                 f"the ledger {self._path!r} was last written as {last_path!r}, and {journal!r} still exists: an "
-                f"incomplete write may have to be undone. {remedy}"
+                f"incomplete write may have to be undone. Open {last_path!r} first, which removes it; if it was moved, "
+                f"move it back, or move that file to {self._path + '-journal'!r}."
             )
 
     def _check_pages(self):
         if self._connection.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
-            raise sqlite3.DatabaseError("its pages are not in order")
+            raise damaged(self._path, "its pages are not in order")
         tables = [(table,) for table in _TABLES]
         if self._connection.execute("SELECT sql FROM sqlite_master").fetchall() != tables:
-            raise sqlite3.DatabaseError("its tables were changed")
+            raise damaged(self._path, "its tables were changed")
 
     def _only_row(self, table):
         rows = self._connection.execute(f"SELECT * FROM {table}").fetchall()
         if len(rows) != 1:
-            raise sqlite3.DatabaseError(f"its {table} was changed or lost")
+            raise damaged(self._path, f"its {table} was changed or lost")
         return rows[0]
 
     def _read_limits(self, identity):
         *limits, digest = self._only_row("limits")
         if not isinstance(identity, bytes) or digest != digest_of(identity, tuple(limits)):
-            raise sqlite3.DatabaseError("its limits were changed")
+            raise damaged(self._path, "its limits were changed")
         return tuple(limits), digest
-
-    def _read_entries(self, digest):
-        """All entries, and all digests from this first one on, after a check of their chain."""
-        entries, digests = [], [digest]
-        for number, row in enumerate(self._connection.execute("SELECT * FROM entries ORDER BY id"), start=1):
-            digest = digest_of(digest, row[:-1])
-            if digest != row[-1]:
-                raise sqlite3.DatabaseError(f"entry {number} was changed or lost")
-            entries.append(LedgerEntry(*row[1:-1]))
-            digests.append(digest)
-        return entries, digests
 
 
 def _check_place(path):
     """Refuse a new file in a missing folder, or next to a journal that would write an old ledger into it."""
-    folder, journal = os.path.dirname(path), _journal(path)
+    folder, journal = os.path.dirname(path), f"{path}-journal"
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"the ledger {path!r} cannot be created: there is no folder {folder!r}.")
     if os.path.exists(journal) and not os.path.exists(path):  # in this order: another process may be creating it
@@ -187,7 +183,7 @@ def _check_log(path, is_used):
     """Refuse a write-ahead log: it may belong to another ledger, and its charges are lost if only the file is moved."""
     if is_used:
         raise OSError(
-            f"the ledger {path!r} cannot be used with a write-ahead log, {_log(path)!r}, because charges could be "
+            f"the ledger {path!r} cannot be used with a write-ahead log, {path + '-wal'!r}, because charges could be "
             "lost. If another program switched it on, close that program, and run PRAGMA journal_mode = DELETE; if "
             "this log belongs to an earlier ledger of the same name, delete it."
         )
@@ -200,7 +196,7 @@ def _write_new(draft, path, limits):
         for table in _TABLES:
             connection.execute(table)
         connection.execute("INSERT INTO limits VALUES (?, ?, ?, ?, '')", limits)
-        identity, name = new_identity(), os.fsencode(path)
+        identity, name = secrets.token_bytes(32), os.fsencode(path)  # no two ledgers have a digest in common
         digest = digest_of(_seal(connection, "limits", identity), name)
         connection.execute("INSERT INTO head VALUES (?, ?, ?)", (identity, name, digest))
         connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
@@ -231,21 +227,18 @@ def _seal(connection, table, previous):
     return digest
 
 
-def new_identity():
-    """Random bytes from which the digests of a new ledger begin: no two ledgers have one in common."""
-    return secrets.token_bytes(32)
-
-
 def check_format(path, version, known):
     """Raise unless a ledger has the format that this version of the package reads."""
-    if version == known:
-        return
-    remedy = (
-        "Read its total with the version of skdpmic that wrote it, and record that in a new ledger with spend."
-        if version < known
-        else "Use the version of skdpmic that wrote it, or a later one."
-    )
-    raise ValueError(f"the ledger {path!r} has format {version}, but this version of skdpmic reads {known}. {remedy}")
+    if version != known:
+        raise ValueError(
+            f"the ledger {path!r} has format {version}, but this version of skdpmic reads {known}. Use the version of "
+            "skdpmic that wrote it, or read its total there and record that in a new ledger with spend."
+        )
+
+
+def damaged(path, what):
+    """The error of a file or database that is not a ledger, or whose digests do not agree."""
+    return ValueError(f"{path!r} is not a privacy ledger, or is damaged ({what}).")
 
 
 def digest_of(previous, values):
@@ -253,14 +246,15 @@ def digest_of(previous, values):
     return hashlib.sha256(previous + ascii(values).encode()).digest()
 
 
-def _journal(path):
-    """The path of SQLite's rollback journal of this file."""
-    return f"{path}-journal"
-
-
-def _log(path):
-    """The path of SQLite's write-ahead log of this file."""
-    return f"{path}-wal"
+def checked_chain(path, first, rows):
+    """The digest before each row and after the last, if each row has its number and digest; an error if not."""
+    digests = [first]
+    for number, row in enumerate(rows, start=1):
+        digest = digest_of(digests[-1], row[:-1])
+        if (row[0], row[-1]) != (number, digest):
+            raise damaged(path, f"entry {number} was changed or lost")
+        digests.append(digest)
+    return digests
 
 
 def _is_same_name(path, other):
@@ -275,13 +269,11 @@ def _errors_about(path):
     try:
         yield
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _NOT_A_LEDGER:
-            raise ValueError(f"{path!r} is not a privacy ledger, or is damaged ({error}).") from None
-        needs = ""
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NO_ACCESS:
-            folder = os.path.dirname(path)
-            needs = f" The file must exist, and both the file and its folder {folder!r} must be writable."
-        raise OSError(f"the ledger {path!r} cannot be used: {error}.{needs}") from None
+        code, folder = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF, os.path.dirname(path)
+        if code in _NOT_A_LEDGER:
+            raise damaged(path, error) from None
+        needs = f" The file must exist, and both the file and its folder {folder!r} must be writable."
+        raise OSError(f"the ledger {path!r} cannot be used: {error}.{needs if code in _NO_ACCESS else ''}") from None
 
 
 @contextlib.contextmanager

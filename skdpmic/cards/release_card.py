@@ -1,20 +1,108 @@
 """The card of a release, made from its summary for notebooks, so that nothing is stated twice."""
 
+import json
 import math
+import os
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from skdpmic import __version__
-from skdpmic._utils.numbered_labels import about_numbered_labels
-from skdpmic._utils.private_estimator import PrivateEstimator, check_published
-from skdpmic._utils.summaries import MOST_ROWS, broken_by
+from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_labels, check_published
+from skdpmic._utils.summaries import NOT_COVERED, breaks_guarantee, table_as_html
+from skdpmic._utils.texts import budget, budget_left, escaped, html_facts, html_rows, in_html, wrapped
+from skdpmic._utils.user_files import plain, write_whole
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import PERSON, PLURAL
-from skdpmic.cards.card_html import statement
-from skdpmic.cards.privacy_card import PrivacyCard
+from skdpmic.budget.ledger_entry import PERSON, PLURAL, per
 from skdpmic.models.evaluation_result import PrivateEvaluation
-from skdpmic.release.summary.summary_result import PrivateSummary
+from skdpmic.release.summary import PrivateSummary
 
-_BY_FUNCTION = {PrivateSummary: "private_summary", PrivateEvaluation: "private_evaluation"}
+SUFFIXES = (".json", ".html")
+
+
+@dataclass(frozen=True, repr=False)
+class PrivacyCard:
+    """Privacy card of a release, returned by :func:`release_card`; its str is a paragraph.
+
+    It contains only released and public values, so it may be published.
+
+    Attributes
+    ----------
+    fields : dict
+        Contents of the JSON.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import private_summary, Codebook, release_card
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": np.random.default_rng(0).uniform(20, 90, 1000)})
+    >>> card = release_card(private_summary(frame, Codebook({"age": (0, 110)}), epsilon=1))
+    >>> str(card)[:49]
+    'Published under differential privacy with ε = 1, '
+    """
+
+    fields: dict[str, Any]
+
+    def to_json(self) -> str:
+        """Return the card as JSON, with the keys of ``docs/reference/privacy_card.md``.
+
+        Returns
+        -------
+        str
+        """
+        text = json.dumps(self.fields, indent=2, ensure_ascii=False, allow_nan=False)
+        return escaped(text, but="\n", written=lambda letter: json.dumps(letter)[1:-1]) + "\n"
+
+    def to_html(self) -> str:
+        """Return the card as a self-contained HTML page, which can be printed.
+
+        Returns
+        -------
+        str
+        """
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width">\n'
+            f"<title>Privacy card of {in_html(self.fields['by'])}</title>\n</head>\n"
+            f"<body>\n{fragment(self.fields)}\n</body>\n</html>\n"
+        )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the card to a file, replacing an existing one at once.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Path of a file ending in .json or .html.
+
+        Raises
+        ------
+        ValueError
+            If the path has another ending.
+        """
+        write_whole(path, file_content(self, path))
+
+    def __str__(self):
+        return wrapped(escaped(self.fields["statement"]))
+
+    def __repr__(self):
+        return wrapped(f"<PrivacyCard: {escaped(self.fields['statement'])}>")
+
+    def _repr_html_(self):
+        return fragment(self.fields)
+
+
+def file_content(card, path):
+    """The bytes of the file of a card, in the format of its ending."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(f"path must end in {' or '.join(SUFFIXES)}, got {os.fspath(path)!r}.")
+    text = card.to_json() if suffix == ".json" else card.to_html()
+    return text.encode("utf-8", errors="backslashreplace")  # names may contain lone surrogates
+
+
 FORMAT, VERSION = "skdpmic privacy card", 2
 _NOT_COVERED = (
     "the output of transform, and encoders or models fitted afterwards: they contain or have seen records",
@@ -75,83 +163,55 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
     >>> card.fields["guarantees"][0]["epsilon"], card.fields["private"]
     (2.0, True)
     """
-    by_function = next((by for kind, by in _BY_FUNCTION.items() if isinstance(released, kind)), None)
-    if isinstance(released, type) or not (by_function or isinstance(released, PrivateEstimator)):
+    if not isinstance(released, PrivateEstimator | PrivateSummary | PrivateEvaluation):
         raise TypeError(
             "released must be a fitted private estimator of skdpmic, a PrivateSummary or a PrivateEvaluation, got "
             f"{type(released).__name__}. {about_numbered_labels(released) or 'For a pipeline, pass the private step.'}"
         )
-    if not by_function:
+    if isinstance(released, PrivateEstimator):
         check_published(released)
     check_ledger(ledger)
-    by = by_function or type(released).__name__
     shown = released._shown()
     if not shown.entries:
-        raise ValueError(
-            f"released must have published something, got a {by} whose results are for the data holder only."
-        )
+        raise ValueError("released must have published something, got results that are for the data holder only.")
     ledger = getattr(released, "ledger", None) if ledger is None else ledger
-    unit = shown.entries[0].unit
-    budget = None if ledger is None else _ledger_fields(ledger, by, unit)
+    entry = shown.entries[0]
+    by, unit = entry.what, entry.unit
+    account = None if ledger is None else _ledger_fields(ledger, by, unit)
+    (_, what), *facts = shown.facts
     fields = {
         "format": FORMAT,
         "version": VERSION,
         "package": {"name": "skdpmic", "version": __version__},
         "by": by,
         "private": not shown.broken,
-        "broken_by": list(dict.fromkeys(name for entry in shown.entries for name in broken_by(entry))),
+        "broken_by": list(dict.fromkeys(name for entry in shown.entries for name in breaks_guarantee(entry))),
         "why_broken": list(shown.broken),
-        "published": _published(shown),
-        "guarantees": [_guarantee(entry) for entry in shown.entries],
-        "public": _public(unit, shown.entries[0].n, budget),
+        "published": {
+            "what": what,
+            "statistic": entry.statistic,
+            "mechanism": entry.mechanism,
+            "facts": [{"name": name, "text": text} for name, text in facts],
+            "table": shown.table(),
+        },
+        "guarantees": [plain(_guarantee(entry)) for entry in shown.entries],  # null for infinity: see why_broken
+        "public": _public(unit, entry.n, account),
         "not_covered": [*_NOT_COVERED, *([_REPORTS] if len(shown.entries) == 2 else [])],
-        "ledger": budget,
+        "ledger": account,
     }
     return PrivacyCard(fields | {"statement": statement(fields)})
 
 
-def _published(shown):
-    (_, what), *facts = shown.facts
-    return {
-        "what": what,
-        "statistic": shown.entries[0].statistic,
-        "mechanism": shown.entries[0].mechanism,
-        "facts": [{"name": name, "text": text} for name, text in facts],
-        "table": _table(shown),
-    }
-
-
-def _table(shown):
-    columns = shown.all_columns()
-    if not columns:
-        return None
-    rows = [int(i) for i in shown.order[:MOST_ROWS]]
-    return {
-        "unit": shown.unit,
-        "columns": [column.title for column in columns],
-        "rows": [[column.cells[i] for column in columns] for i in rows],
-        "n_rows": len(shown.order),
-    }
-
-
 def _guarantee(entry):
+    names = ("model", "epsilon", "delta", "epsilon_of_target", "unit", "n", "rows_per_person")
     changed = "one record is replaced" if entry.covers is None else f"{entry.covers} of one record may change"
-    return {
-        "of": entry.covers,
-        "model": entry.model,
-        "epsilon": _finite(entry.epsilon),
-        "delta": float(entry.delta),
-        "epsilon_of_target": None if entry.epsilon_of_target is None else _finite(entry.epsilon_of_target),
-        "unit": entry.unit,
-        "n": None if entry.n is None else int(entry.n),
-        "rows_per_person": None if entry.rows_per_person is None else int(entry.rows_per_person),
-        "neighbours": "all records of one person are replaced" if entry.unit == PERSON else changed,
-    }
+    neighbours = "all records of one person are replaced" if entry.unit == PERSON else changed
+    return {"of": entry.covers} | {name: getattr(entry, name) for name in names} | {"neighbours": neighbours}
 
 
-def _public(unit, n, budget):
+def _public(unit, n, account):
     number = f"the number of {PLURAL[unit]}"
-    in_total = [] if budget is None else [entry["unit"] for entry in budget["entries"] if entry["unit"] != unit]
+    in_total = [] if account is None else [entry["unit"] for entry in account["entries"] if entry["unit"] != unit]
     return [
         number if n is None else f"{number}, {n:,}",
         *dict.fromkeys(f"the number of {PLURAL[other]}, for other charges of the ledger" for other in in_total),
@@ -163,12 +223,146 @@ def _public(unit, n, budget):
 def _ledger_fields(ledger, by, unit):
     entries = ledger.entries()
     if all((entry.what, entry.unit) != (by, unit) for entry in entries):
-        raise ValueError(
-            f"ledger must be the one that was charged for the release, got one without an entry of {by} per {unit}."
-        )
+        raise ValueError(f"ledger must be the one charged for it, got one without an entry of {by} per {unit}.")
     return ledger.limits.standing(entries) | {"entries": [entry._asdict() for entry in entries]}
 
 
-def _finite(epsilon):
-    """The number for JSON, which has no infinity: null, which why_broken explains."""
-    return None if epsilon == math.inf else float(epsilon)
+# --- The paragraph ---------------------------------------------------------------------------------------------------
+
+
+def statement(fields):
+    """The fields of a card in a few sentences.
+
+    Parameters
+    ----------
+    fields : dict
+        Fields of a card, as in ``docs/reference/privacy_card.md``.
+
+    Returns
+    -------
+    str
+    """
+    published, guarantees = fields["published"], fields["guarantees"]
+    made = f"by {fields['by']} of {fields['package']['name']} {fields['package']['version']}: {published['what']}."
+    if not fields["private"]:
+        sentences = [f"Published without privacy, {made}"]
+        sentences += [f"There is no privacy: {why}." for why in fields["why_broken"]]
+    else:
+        sentences = [f"Published under {' and '.join(map(_kind_and_cost, guarantees))}, {made}"]
+        sentences += dict.fromkeys(map(_protects, guarantees))
+        own = [fact["text"] for fact in published["facts"] if fact["name"] == NOT_COVERED]
+        not_covered = "; ".join([*own, "other models and results computed from the records"])
+        sentences.append(f"Not covered by the guarantee: {not_covered}.")
+    return " ".join([*sentences, _total(fields["ledger"])])
+
+
+def _kind_and_cost(guarantee):
+    local = "local " if guarantee["model"] == "local" else ""
+    of = "" if guarantee["of"] is None else f" of {guarantee['of']}"
+    return f"{local}differential privacy{of} with {_cost(guarantee)}"
+
+
+def _protects(guarantee):
+    unit, n = guarantee["unit"], guarantee["n"]
+    covered = "each record" if n is None else f"each of {n:,} {PLURAL[unit]}"
+    rows = " with all their records" if unit == PERSON else ""
+    number = "the number of records" if n is None else "their number"
+    return f"The guarantee covers {covered}{rows}; {number} is public."
+
+
+def _total(ledger):
+    if ledger is None:
+        return "Other spending on the same records is unknown."
+    most, unit = ledger["max_rows_per_person"], per(ledger["unit"])
+    rows = "" if most is None else f" (with at most {most:,} records)"
+    spent, limit = _cost(ledger["spent"]), _cost(ledger["limit"])
+    return f"In total, {spent}{unit}{rows} was spent on this table, of a limit of {limit}{unit}."
+
+
+def _cost(guarantee):
+    """Epsilon and delta in words; null is infinity."""
+    epsilon = guarantee["epsilon"]
+    return budget(math.inf if epsilon is None else epsilon, guarantee["delta"])
+
+
+# --- A ledger, by its fields in the JSON of a card and of the command line -------------------------------------------
+
+
+CHARGES = ("time (UTC)", "cost", "what", "purpose")  # titles of a table
+
+
+def ledger_in_words(ledger):
+    """The limit of a ledger, and what is spent and remains: names and their texts."""
+    unit, most, left = per(ledger["unit"]), ledger["max_rows_per_person"], ledger["remaining"]
+    facts = {
+        "Limit": _cost(ledger["limit"]) + unit,
+        "Spent": _cost(ledger["spent"]) + unit,
+        "Remaining": budget_left(left["epsilon"], left["delta"]) + unit,
+    }
+    if most is not None:
+        facts["Records per person"] = f"at most {most:,}, for each of which a cost per record counts"
+    return facts
+
+
+def charges_in_words(entries):
+    """The rows of a table of charges."""
+    return [
+        (entry["when"][:19].replace("T", " "), _cost(entry) + per(entry["unit"]), entry["what"], entry["purpose"] or "")
+        for entry in entries
+    ]
+
+
+# --- The page --------------------------------------------------------------------------------------------------------
+
+
+_STYLE = (files("skdpmic.cards") / "cards.css").read_text(encoding="utf-8")
+_MOST_ENTRIES, _BUDGET = 20, "The budget of the table"
+_TITLES = {  # of fields of a guarantee
+    "model": "Model",
+    "unit": "Unit of protection",
+    "neighbours": "Neighbours",
+    "n": "Number of units",
+    "rows_per_person": "Records counted per person",
+}
+
+
+def fragment(fields):
+    """A fragment for another page."""
+    published, package = fields["published"], fields["package"]
+    facts = [("What", published["what"]), ("By", f"{fields['by']}, {package['name']} {package['version']}")]
+    facts += [(fact["name"], fact["text"]) for fact in published["facts"]]
+    limits = [("Public", "; ".join(fields["public"])), ("Not covered", "; ".join(fields["not_covered"]))]
+    parts = [
+        "<h1>Privacy card</h1>",
+        *(f'<p class="broken">No privacy: {in_html(why)}.</p>' for why in fields["why_broken"]),
+        f"<p>{in_html(fields['statement'])}</p>",
+        _section("What was published", facts),
+        "" if published["table"] is None else table_as_html(**published["table"]),
+        *map(_guarantee_in_html, fields["guarantees"]),
+        _section("What is public, and what the guarantee does not cover", limits),
+        _ledger_in_html(fields["ledger"]),
+    ]
+    return f'<div class="skdpmic-card"><style>\n{_STYLE}</style>\n' + "\n".join(filter(None, parts)) + "\n</div>"
+
+
+def _guarantee_in_html(guarantee):
+    of, target = "" if guarantee["of"] is None else f" of {guarantee['of']}", guarantee["epsilon_of_target"]
+    facts = [("Budget", _cost(guarantee))]
+    facts += [] if target is None else [("Part for the target", budget(target))]
+    stated = [(title, guarantee[name]) for name, title in _TITLES.items() if guarantee[name] is not None]
+    facts += [(title, f"{value:,}" if isinstance(value, int) else value) for title, value in stated]
+    return _section(f"The guarantee{of}", facts)
+
+
+def _ledger_in_html(ledger):
+    if ledger is None:
+        return _section(_BUDGET, [("Ledger", "none was given, so other spending is unknown")])
+    facts = ledger_in_words(ledger) | {"Composition": ledger["composition"]}
+    charges = html_rows(CHARGES, charges_in_words(ledger["entries"][-_MOST_ENTRIES:]))
+    n_earlier = len(ledger["entries"]) - _MOST_ENTRIES
+    earlier = f"<p>after {n_earlier:,} earlier charges</p>" if n_earlier > 0 else ""
+    return _section(_BUDGET, facts.items()) + charges + earlier
+
+
+def _section(title, facts):
+    return f"<h2>{in_html(title)}</h2>{html_facts(facts)}"

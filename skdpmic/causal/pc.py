@@ -1,8 +1,6 @@
 """The PC algorithm: a causal graph (CPDAG) from tests of independence, whatever the order of the columns."""
 
 import math
-from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -20,11 +18,6 @@ from scipy.sparse.csgraph import connected_components
 def arrows_of(marks):
     """Marks of the arrows only."""
     return marks & ~marks.T
-
-
-def lines_of(marks):
-    """Marks of the lines only."""
-    return marks & marks.T
 
 
 def skeleton_of(marks):
@@ -66,7 +59,7 @@ def with_forced_arrows(marks, through):
 
 def _forced(marks, through):
     """Whether one of the rules orients i - j as i -> j."""
-    arrows, lines = arrows_of(marks), lines_of(marks)
+    arrows, lines = arrows_of(marks), marks & marks.T
     by_rule_1 = (arrows[:, :, None] & through).any(axis=0)  # k -> i - j
     by_rule_2 = arrows @ arrows  # i -> k -> j
     forced = lines & (by_rule_1 | by_rule_2)
@@ -76,16 +69,11 @@ def _forced(marks, through):
     return forced
 
 
-def in_cycles(marks):
-    """Marks of the arrows that are part of a cycle of arrows."""
-    arrows = arrows_of(marks)
-    _, part = connected_components(arrows, directed=True, connection="strong")
-    return arrows & (part[:, None] == part)
-
-
 def without_cycles(marks):
     """The graph with a line for each arrow that is part of a cycle of arrows."""
-    return marks | in_cycles(marks).T
+    arrows = arrows_of(marks)
+    _, part = connected_components(arrows, directed=True, connection="strong")
+    return marks | (arrows & (part[:, None] == part)).T
 
 
 def markov_blanket(marks, target):
@@ -123,22 +111,13 @@ class Outcome(NamedTuple):
     least: float  # the smallest that it may be; NaN if there is no test
 
 
-class Skeleton(NamedTuple):
-    """The edges of the complete graph that remain after the tests."""
-
-    edges: np.ndarray
-    p_values: np.ndarray  # largest of each pair; NaN for an edge with a test without one; 0 on the diagonal
-    n_untested: int  # tests of remaining edges that are no evidence for them
-
-
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """The result of the algorithm."""
 
     skeleton: np.ndarray  # pairs of columns that no set of others makes independent
+    p_values: np.ndarray  # largest of each pair; NaN for an edge with a test without one; 0 on the diagonal
+    n_untested: int  # tests of remaining edges that are no evidence for them
     cpdag: np.ndarray  # marks of the graph
-    p_values: np.ndarray  # as in `Skeleton`
-    n_untested: int  # as in `Skeleton`
 
 
 def find_graph(n_columns, test, alpha, max_order):
@@ -178,19 +157,18 @@ def find_graph(n_columns, test, alpha, max_order):
        Machine Learning Research 2014.
     .. [2] J. Ramsey, J. Zhang and P. Spirtes, "Adjacency-Faithfulness and Conservative Causal Inference", UAI 2006.
     """
-    test = cache(test)
     skeleton, p_values, n_untested = find_skeleton(n_columns, test, alpha, max_order)
     tested = skeleton & ~np.isnan(p_values)
     colliders, through = _triples(skeleton, tested, test, alpha, max_order)
     marks = with_forced_arrows(without_cycles(with_colliders(skeleton, colliders)), through)
-    return Found(skeleton, without_cycles(marks | (marks.T & ~tested)), p_values, n_untested)
+    return Found(skeleton, p_values, n_untested, without_cycles(marks | (marks.T & ~tested)))
 
 
 # --- Skeleton ---------------------------------------------------------------------------------------------------------
 
 
 def find_skeleton(n_columns, test, alpha, max_order):
-    """The skeleton by PC-stable, and the tests of each pair of columns; parameters as in `find_graph`."""
+    """All but the last of `Found`, by PC-stable; parameters as in `find_graph`."""
     skeleton = ~np.eye(n_columns, dtype=bool)
     shape = n_columns, n_columns
     least, p_values, unknown, untested = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool), np.zeros(shape, int)
@@ -205,9 +183,8 @@ def find_skeleton(n_columns, test, alpha, max_order):
             unknown[i, j] |= any(math.isnan(each.p_value) for each in tested)
             untested[i, j] += sum(not each.p_value <= alpha for each in tested)
         skeleton = skeleton & (np.maximum(least, least.T) <= alpha)
-    n_untested = int(untested[skeleton].sum())
     p_values[unknown & skeleton] = math.nan
-    return Skeleton(skeleton, np.maximum(p_values, p_values.T), n_untested)
+    return skeleton, np.maximum(p_values, p_values.T), int(untested[skeleton].sum())
 
 
 def adjacent_columns(skeleton):

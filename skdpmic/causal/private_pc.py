@@ -1,38 +1,33 @@
 """Causal discovery by the PC algorithm, under differential privacy."""
 
 import math
-from functools import partial
-from typing import Literal, Self
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, Literal, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from scipy import stats
 
-from skdpmic._utils.errors import warn
-from skdpmic._utils.rollback import one_call_at_a_time
+from skdpmic._utils.arguments import check_whole, is_number
+from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, why_broken
-from skdpmic._utils.texts import counted, names_of, quoted
-from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Ranges, TableLike
-from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.causal.correlation_tests import (
-    CorrelationTests,
-    declared_to_repeat,
-    warn_about_declared_ties,
-    warn_about_released_ties,
-)
-from skdpmic.causal.graph_result import GraphResultMixin
+from skdpmic._utils.texts import counted, names_of, quoted, warn
+from skdpmic._utils.typing import BesideTable, ColumnLike, Ranges, TableLike
+from skdpmic.causal.pc import Outcome, find_graph, markov_blanket
 from skdpmic.causal.table_release import TablePlan, TablesRelease
-from skdpmic.correlation.matrix_release import KendallRelease, PrivateMatrixEstimator, matrix_plan
-from skdpmic.release.path import publish, store
+from skdpmic.correlation import private_correlation as kendall
+from skdpmic.release.path import run, store
 from skdpmic.table.domains import Nominal
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.features import listed
-from skdpmic.table.frames import row_of_zeros
-from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
-from skdpmic.table.reading import read_labels_or_numbers
+from skdpmic.table.facts import PublicFacts, allowed_keys, listed, numbers_of
+from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame, row_of_zeros
+from skdpmic.table.records import read_labels_or_numbers
 
 NUMERIC = "numeric"  # the kind of a release of correlations
 
 
-class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class PrivatePC(kendall.PrivateMatrixEstimator):
     """Estimate a causal graph by the PC algorithm from one differentially private release.
 
     The PC algorithm tests which columns are independent given which others, and builds the causal graph that implies
@@ -183,34 +178,10 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     [1, 2]
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        bounds: Ranges | None = None,
-        categories: Categories | None = None,
-        alpha: float = 0.01,
-        max_order: int = 3,
-        max_rows_per_group: int | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.alpha = alpha
-        self.max_order = max_order
-        self.max_rows_per_group = max_rows_per_group
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    bounds: Ranges | None = None
+    alpha: float = 0.01
+    max_order: int = 3
 
-    @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:
         """Release the correlations or tables from which the graph is computed.
 
@@ -237,8 +208,6 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
             left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
-        RuntimeError
-            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----
@@ -252,22 +221,171 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         """
         plan = self._plan()
         X = in_memory(X)
-        records = plan.read(X, groups)
-        kind, names = _kind_of(records.domains), records.public.names
+        records = plan.read(X, None, groups)
+        kind, names = _kind_of(records.public.shape.domains), records.public.names
         declared = declared_to_repeat(X) if kind == NUMERIC else []
         warn_about_declared_ties(declared, names)
-        of_columns = {
-            "kind_": kind,
-            "_names": row_of_zeros(as_frame(X)) if is_frame(X) else None,
-        }
+        of_columns = {"kind_": kind, "_names": row_of_zeros(as_frame(X)) if is_frame(X) else None, "_tests": None}
         ready = plan.ready(records.public)
-        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
-        store(self, published | of_columns | {"_tests": None, "_kept": None})
+        published = run(ready.entry, partial(ready.draw, records), ledger=self.ledger, random_state=self.random_state)
+        store(self, published | of_columns)
         if kind == NUMERIC:
             warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, but=declared)
         else:
             _warn_about_one_part(self.parts_, names)
         return self
+
+    # All results are computed on access, with the current `alpha` and `max_order`, by tests that are functions of the
+    # release. A fit sets their cache `_tests` to None.
+
+    @property
+    def cpdag_(self) -> Any:
+        """The graph, with arrows and lines."""
+        return self._attribute("cpdag")
+
+    @property
+    def skeleton_(self) -> Any:
+        """The pairs of columns with an edge."""
+        return self._attribute("skeleton")
+
+    @property
+    def p_values_(self) -> Any:
+        """The largest p-value of the tests of each pair of columns."""
+        return self._attribute("p_values")
+
+    @property
+    def n_untested_(self) -> int:
+        """Number of tests of pairs of columns with an edge that are no evidence of it."""
+        return self._attribute("n_untested")
+
+    def p_value(self, i: int | str, j: int | str, given: Any = ()) -> float:
+        """Test the independence of two columns given others, with the noise taken into account.
+
+        Costs no privacy: it uses only what was released.
+
+        Parameters
+        ----------
+        i, j : int or str
+            Two columns, by name, or by number if they have no names.
+        given : sequence of int or str, default=()
+            Other columns.
+
+        Returns
+        -------
+        float
+            p-value in [0, 1]. If the columns are independent given the others, the probability of a p-value of at most
+            a is about a or less, for every a: also if noise hides rare labels of `given`, or combinations of labels. 1
+            if `given` nearly determines one of the columns. NaN if there is no p-value: if `given` has a number that
+            was cut into parts, a column without bounds has many ties, or tables would be too large.
+
+        Raises
+        ------
+        ValueError
+            If the columns are not distinct.
+        """
+        check_published(self)
+        i, j, *given = (self._number(column) for column in (i, j, *given))
+        if len({i, j, *given}) < 2 + len(given):
+            raise ValueError("i, j and given must be distinct columns, got one of them twice.")
+        test, _ = self._computed()
+        return test(min(i, j), max(i, j), tuple(sorted(given))).p_value
+
+    def markov_blanket(self, target: int | str) -> np.ndarray:
+        """Return the Markov blanket of a target: given these columns, all others are irrelevant for predicting it.
+
+        Costs no privacy: it uses only what was released.
+
+        Parameters
+        ----------
+        target : int or str
+            Target column, by name, or by number if columns have no names.
+
+        Returns
+        -------
+        ndarray
+            The columns with an edge to the target, and those with an arrow into a child of the target; in the order of
+            the table. Names if the columns have names, otherwise numbers.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column.
+        """
+        check_published(self)
+        blanket = markov_blanket(self._found().cpdag, self._number(target))
+        return getattr(self, "feature_names_in_", np.arange(self.n_features_in_))[blanket]
+
+    def to_networkx(self) -> Any:
+        """Return the graph as a networkx graph; requires ``pip install skdpmic[graphs]``.
+
+        Costs no privacy: it uses only what was released.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Columns are nodes, by name, or by number if they have no names. An arrow is an edge with ``directed=True``.
+            A line is two edges, one each way, with ``directed=False``. Each edge has the `p_value` of `p_values_`.
+
+        Raises
+        ------
+        ImportError
+            If networkx is not installed.
+        """
+        check_published(self)
+        try:
+            import networkx
+        except ImportError as error:
+            raise ImportError("to_networkx requires networkx: pip install skdpmic[graphs]") from error
+        found, graph = self._found(), networkx.DiGraph()
+        labels = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
+        graph.add_nodes_from(labels)
+        for i, j in np.argwhere(found.cpdag).tolist():
+            p_value, is_directed = float(found.p_values[i, j]), not found.cpdag[j, i]
+            graph.add_edge(labels[i], labels[j], directed=is_directed, p_value=p_value)
+        return graph
+
+    def _attribute(self, name):
+        """A matrix of the result. Invalid parameters raise an AttributeError, because `dir` accesses all attributes."""
+        check_published(self)
+        try:
+            found = getattr(self._found(), name)
+            return self._labelled(found) if isinstance(found, np.ndarray) else found
+        except ValueError as error:
+            raise AttributeError(str(error)) from error
+
+    def _check_algorithm(self):
+        if not is_number(self.alpha) or not 0 < self.alpha < 1:
+            raise ValueError(f"alpha must be a number in (0, 1), got {quoted(self.alpha)}.")
+        check_whole(self.max_order, "max_order", 0)
+
+    def _found(self):
+        """The result of the algorithm."""
+        self._check_algorithm()
+        _, graph = self._computed()
+        return graph(float(self.alpha), int(self.max_order))
+
+    def _computed(self):
+        """A test by column numbers, and the result by alpha and maximum order: functions that compute each once."""
+        if self._tests is None:
+            test = cache(self._make_tests().test)
+            self._tests = test, cache(partial(find_graph, self.n_features_in_, test))
+        return self._tests
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return state | {"_tests": None} if "_tests" in state else state  # the computed tests are not pickled
+
+    def _number(self, column):
+        """The number of a column, which is given by name, or by number without names."""
+        columns = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        number = numbers_of(*columns)(column)
+        if number is None:
+            raise ValueError(f"a column must be {allowed_keys(*columns)}, got {quoted(column)}.")
+        return number
+
+    def _labelled(self, matrix):
+        """A copy of a square matrix, with the column names if X was a dataframe."""
+        return matrix.copy() if self._names is None else columns_by_columns(matrix, as_frame(self._names))
 
     def noise_scale_for(
         self, n_samples: int, n_features: int, kind: Literal["numeric", "categorical", "mixed"] = "numeric"
@@ -305,16 +423,15 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         bounds, each = self.bounds, self.max_rows_per_group
         facts = PublicFacts(bounds, self.categories, max_rows_per_group=each, needs_ranges=bounds is not None)
         release_of = partial(_release_of, self.epsilon, self.delta, self.alpha, self.max_order)
-        plan = matrix_plan(self, facts, release_of, read_labels_or_numbers)
+        plan = kendall.matrix_plan(self, facts, release_of, read_labels_or_numbers)
         self._check_algorithm()
         return plan
 
     def _make_tests(self):
         if self.kind_ == NUMERIC:
             return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, self._entry.n)
-        return self._mechanism.tests(
-            self.noisy_tables_, self.noise_scales_, self.noisy_counts_, self.parts_, self.noisy_blanks_
-        )
+        released = self.noisy_tables_, self.noise_scales_, self.noisy_counts_, self.parts_, self.noisy_blanks_
+        return self._mechanism.tests(*released)
 
     def _shown(self):
         """The edges of a :class:`PrivatePC`, strongest evidence first."""
@@ -330,19 +447,20 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {self.alpha:g}"))
         if self.n_untested_:
             facts.append(("Uncertain", f"{counted(self.n_untested_, 'test')} of these edges are no evidence"))
+        found = [p_values[edge] for edge in edges]
         columns = [
             ResultColumn("column", [names[i] for i, _ in edges]),
             ResultColumn("", ["—" if marks[j, i] else "→" for i, j in edges]),
             ResultColumn("column", [names[j] for _, j in edges]),
-            ResultColumn("largest p-value", [_p_value(p_values[edge]) for edge in edges], "number"),
+            ResultColumn("largest p-value", ["not tested" if math.isnan(p) else f"{p:.1g}" for p in found], "number"),
         ]
-        order = np.argsort([p_values[edge] for edge in edges], kind="stable")
+        order = np.argsort(found, kind="stable")
         return Summary(facts, why_broken(entry), columns if edges else (), order, unit="edge", entries=(entry,))
 
 
 def _release_of(epsilon, delta, alpha, max_order, domains):
     if _kind_of(domains) == NUMERIC:
-        return KendallRelease(epsilon, delta)
+        return kendall.KendallRelease(epsilon, delta)
     return TablesRelease(epsilon, delta, alpha, max_order)
 
 
@@ -357,9 +475,138 @@ def _warn_about_one_part(parts, names):
     if columns:
         warn(
             f"noise hides all but one part of {listed(columns, names)}, or there is only one, so no test can find "
-            "an edge of such a column. Use more records, a larger epsilon, fewer columns or coarser categories.",
+            "an edge of such a column. Use more records, a larger epsilon, fewer columns or coarser categories."
         )
 
 
-def _p_value(p):
-    return "not tested" if math.isnan(p) else f"{p:.1g}"
+_LEAST_EIGENVALUE = 1e-6
+_NOISE_OF_EIGENVALUES = 0.1  # standard deviations of the noise, times the root of the number of columns
+_DETERMINED = 1e-3  # residual share of a column's variance at which other columns determine it
+
+
+class CorrelationTests:
+    """Tests of conditional independence from noisy Kendall correlations: functions of released and public numbers.
+
+    They are exact to first order for increasing functions of jointly normal columns; for other columns they test
+    partial correlation after such transformations (``docs/theory/private_pc.md``).
+
+    Parameters
+    ----------
+    noisy_correlation : ndarray of shape (n_columns, n_columns)
+        Kendall's tau-a with independent noise, and a diagonal of ones.
+    untied_fraction : ndarray of shape (n_columns,)
+        Noisy shares of untied pairs of records.
+    noise_scale : float
+        Standard deviation of the noise on each.
+    n_samples : int
+        Number of independent records; of people, if these have several each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic.causal.private_pc import CorrelationTests
+    >>> pearson = np.array([[1, 0.5, 0.25], [0.5, 1, 0.5], [0.25, 0.5, 1]])  # a chain
+    >>> tests = CorrelationTests(2 / np.pi * np.arcsin(pearson), np.ones(3), noise_scale=0.002, n_samples=10_000)
+    >>> tests.test(0, 2, ()).p_value < 1e-9, round(tests.test(0, 2, (1,)).p_value, 2)
+    (True, 1.0)
+    """
+
+    def __init__(self, noisy_correlation, untied_fraction, noise_scale, n_samples):
+        noise_scale, self._n = min(noise_scale, 1.0), n_samples
+        shares = kendall.known_shares(untied_fraction, noise_scale)
+        correlation, noise = kendall.among_untied(noisy_correlation, shares, noise_scale)
+        self._correlation = _regular(kendall.nearest_correlation(correlation), noise)
+        self._tied = 2 - shares
+        self._repeats = frozenset(np.flatnonzero(shares < kendall.FEW_TIES).tolist())
+        # The derivative of the sine is pi / 2 times its cosine. Noise on a share changes all correlations of its
+        # column.
+        cosine = np.sqrt(1 - self._correlation**2)
+        self._noise = (noise * cosine) ** 2
+        self._bend = np.arcsin(self._correlation) * cosine
+        np.fill_diagonal(self._bend, 0.0)
+        self._of_shares = np.where(shares < 1, noise_scale / (2 * shares), 0.0)
+
+    def test(self, i, j, given):
+        """Test whether columns i and j are independent given others.
+
+        Parameters
+        ----------
+        i, j : int
+        given : tuple of int
+
+        Returns
+        -------
+        Outcome
+            From 0 to 1 if `given` determines one of the columns: it is then independent of all others, which says
+            nothing about causes. Both are NaN if anything is given and a column has many ties: Greiner's formula
+            then fails, and conditionally independent columns would not look independent.
+        """
+        if given and not self._repeats.isdisjoint((i, j, *given)):
+            return Outcome(math.nan, math.nan)
+        columns = [i, j, *given]
+        correlation = self._correlation[np.ix_(columns, columns)]
+        slopes = np.linalg.solve(correlation[2:, 2:], correlation[2:, :2])
+        a, b = np.concatenate([np.eye(2), -slopes]).T
+        left = a @ correlation @ a, b @ correlation @ b
+        if min(left) < _DETERMINED:
+            return Outcome(1.0, 0.0)
+        root = math.sqrt(left[0] * left[1])
+        moves = (np.outer(a, b) + np.outer(b, a)) / root
+        of_correlations = np.triu(moves, 1) ** 2 * self._noise[np.ix_(columns, columns)]
+        of_shares = (moves * self._bend[np.ix_(columns, columns)]).sum(axis=1) * self._of_shares[columns]
+        # With ties, the variance of tau-b is larger by a factor of at most 2 - share (docs/theory/private_pc.md).
+        sampling = (math.pi / 3) ** 2 * self._tied[i] * self._tied[j] / max(self._n - len(given) - 3, 1)
+        variance = sampling + of_correlations.sum() + (of_shares**2).sum()
+        p = float(2 * stats.norm.sf(abs(a @ correlation @ b) / root / math.sqrt(variance)))
+        return Outcome(p, p)
+
+
+def _regular(correlation, noise):
+    """The correlations shrunk just enough to keep weights small if columns are nearly linear combinations of others."""
+    least = max(_LEAST_EIGENVALUE, _NOISE_OF_EIGENVALUES * math.sqrt(len(noise)) * float(noise.mean()))
+    ridge = max(least - np.linalg.eigvalsh(correlation)[0], 0.0)
+    return (correlation + ridge * np.eye(len(noise))) / (1 + ridge)
+
+
+# --- Columns with many ties ------------------------------------------------------------------------------------------
+#
+# Warnings about columns with many ties, for which tests of Kendall's correlations are not valid.
+#
+# Types of columns are declared, and shares of untied pairs are released with noise: values are never read.
+
+
+_ASSUMED = (
+    "Without bounds, a table of numbers is tested by Kendall's correlations, which assumes that values hardly ever "
+    "repeat. If they do, no test given another column is made for such a column: its edges stay, and their p_values_ "
+    "are NaN. Pass bounds (the public ranges of all columns) or categories (the public labels of some): the columns "
+    "are then tested by tables of their parts."
+)
+
+
+def declared_to_repeat(X):
+    """Indices of the columns whose types suggest that values repeat: integers and categories."""
+    if is_frame(X):
+        types = [column.dtype for column in as_frame(X).head(0).iter_columns()]
+        return [j for j, dtype in enumerate(types) if dtype.is_integer() or dtype in (nw.Categorical, nw.Enum)]
+    if isinstance(X, np.ndarray) and X.dtype.kind in "iu":
+        return list(range(X.shape[1]))
+    return []
+
+
+def warn_about_declared_ties(columns, names):
+    """Warn, before the charge, about columns from :func:`declared_to_repeat`."""
+    if columns:
+        warn(
+            f"the types of {listed(columns, names)} are integer or categorical, so values may repeat. "
+            f"{_ASSUMED} To avoid this warning for integers that hardly repeat, pass them as floats."
+        )
+
+
+def warn_about_released_ties(untied_fraction, noise_scale, names, *, but):
+    """Warn, after the release, about columns with many ties according to the noisy shares; some are excepted."""
+    columns = [j for j in kendall.columns_with_ties(untied_fraction, noise_scale) if j not in but]
+    if columns:
+        warn(
+            f"untied_fraction_ of {listed(columns, names)} is below {kendall.FEW_TIES:g}: values repeat. {_ASSUMED} "
+            "That is a separate release; the present one has been charged and is kept."
+        )

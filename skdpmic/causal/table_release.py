@@ -9,9 +9,9 @@ import numpy as np
 
 from skdpmic.causal.pc import adjacent_columns, find_skeleton, sets_between
 from skdpmic.causal.table_tests import Counted, Merged, TableTests
-from skdpmic.correlation.matrix_release import ReleaseOfColumns, warn_about_excessive_noise
-from skdpmic.privacy.composition import rho_for
-from skdpmic.release.count_tables import counts_of_sets, tables_squared_sensitivity, with_gaussian_noise
+from skdpmic.correlation.private_correlation import warn_about_excessive_noise
+from skdpmic.privacy.composition import budget_of
+from skdpmic.release.path import UnscoredRelease, counts_of_sets, tables_squared_sensitivity, with_gaussian_noise
 from skdpmic.statistics.grids import parts_and_missing
 from skdpmic.table.domains import Nominal
 
@@ -21,6 +21,7 @@ from skdpmic.table.domains import Nominal
 _MOST_TRIPLES = 560  # those of 16 columns; with more columns, tables of three are released on request of the algorithm
 _MAX_FOR_FOURS = 11  # columns of labels, for which tables of four have hardly more noise than tables of three
 _SHARE_OF_BLANKS = Fraction(1, 40)  # share of the budget for the number of records with blanks
+COUNTS, TABLES, ASKED, BLANKS = range(4)  # stages: what is counted in each
 MOST_CELLS = 2_000_000  # of all tables together, to limit memory and time with many labels
 
 
@@ -60,9 +61,7 @@ class TablePlan:
     @classmethod
     def for_budget(cls, epsilon, delta, n_parts, n, rows_per_group, max_order, numbers=frozenset()):
         """The plan with budget (epsilon, delta)."""
-        rho = rho_for(epsilon, delta)
-        rho = rho if rho == math.inf else Fraction(rho)
-        return cls(rho, tuple(n_parts), n, rows_per_group, max_order, numbers)
+        return cls(budget_of(epsilon, delta).rho, tuple(n_parts), n, rows_per_group, max_order, numbers)
 
     @property
     def n_columns(self):
@@ -115,32 +114,17 @@ class TablePlan:
         of_tables = (1 - of_blanks - of_counts) / (2 if self.asks else 1)
         return of_counts, of_tables, 1 - of_blanks - of_counts - of_tables, of_blanks
 
-    def count_variance(self):
-        """Variance of the noise on the counts of single columns."""
-        return self._variance(self.n_columns, self.shares[0])
-
-    def table_variance(self):
-        """Variance of the noise on the counts in the tables of all sets of columns."""
-        return self._variance(self.n_tables, self.shares[1])
-
-    def asked_variance(self, n_tables):
-        """Variance of the noise on the counts in this many requested tables of three columns."""
-        return self._variance(n_tables, self.shares[2])
-
-    def blanks_variance(self):
-        """Variance of the noise on the number of records with a blank, and on that of those without."""
-        return self._variance(1, self.shares[3])
-
-    def _variance(self, n_tables, share):
-        """The smallest integer variance at which this many tables cost at most their share of rho."""
+    def variance(self, stage, n_tables):
+        """The smallest integer variance of noise at which this many tables cost at most the share of their stage."""
         if self.rho == math.inf:
             return 0
-        return math.ceil(tables_squared_sensitivity(n_tables, self.rows_per_group) / (2 * share * self.rho))
+        squared = tables_squared_sensitivity(n_tables, self.rows_per_group)
+        return math.ceil(squared / (2 * self.shares[stage] * self.rho))
 
     @property
     def noise_scale(self):
         """Standard deviation of the noise on a count in the tables of all sets of columns, in records."""
-        return math.sqrt(self.table_variance())
+        return math.sqrt(self.variance(TABLES, self.n_tables))
 
     def tests(self, tables, noise_scales, counts, parts, blanks):
         """The tests of independence from all that was released."""
@@ -156,7 +140,7 @@ _LEAST_RECORDS = 9.0  # standard deviations of the noise on the counts of a colu
 
 
 @dataclass(frozen=True)
-class TablesRelease(ReleaseOfColumns):
+class TablesRelease(UnscoredRelease):
     """A release of tables of counts of the columns.
 
     Each stage depends on the records only through its own noisy tables and the earlier releases. So the costs are
@@ -178,44 +162,45 @@ class TablesRelease(ReleaseOfColumns):
 
     def warn_about_noise(self, mechanism, shape):
         """Warn if no part of a column can be distinguished from noise."""
-        scale = math.sqrt(mechanism.count_variance())
+        scale = math.sqrt(mechanism.variance(COUNTS, mechanism.n_columns))
         if _LEAST_RECORDS * scale > shape.n_samples:
             advice = (
                 "It falls as epsilon grows and as n_features falls, and matters less as n_samples grows; "
                 "noise_scale_for computes it."
             )
-            of_tables = mechanism.noise_scale
-            warn_about_excessive_noise("each count of a table", of_tables, self.epsilon, shape, advice)
+            warn_about_excessive_noise("each count of a table", mechanism.noise_scale, self.epsilon, shape, advice)
 
     def draw(self, records, plan, n_jobs, random_bytes):
         """The published attributes."""
         columns = [np.asarray(column, dtype=np.int64) for column in records.map_features(_codes, n_jobs)]
+        scales = {}  # of the noise, by the number of columns of a table; 0 for the number of blanks
 
-        def release(codes, sizes, sets, variance):
+        def release(stage, codes, sizes, sets):
             tables = counts_of_sets(codes, sizes, sets, n_jobs, records.progress)
+            variance = plan.variance(stage, len(sets))
+            scales[0 if stage == BLANKS else len(sets[0])] = math.sqrt(variance)
             return dict(zip(sets, with_gaussian_noise(tables, variance, random_bytes), strict=True))
 
-        singles = [(j,) for j in range(plan.n_columns)]
-        counts = [*release(columns, plan.n_parts, singles, plan.count_variance()).values()]
-        scales = {1: math.sqrt(plan.count_variance()), plan.columns_per_table: plan.noise_scale}
-        parts = parts_of_columns(counts, scales[1], plan.numbers)
+        counts = [*release(COUNTS, columns, plan.n_parts, [(j,) for j in range(plan.n_columns)]).values()]
+        parts = [
+            (parts_of_cells if j in plan.numbers else parts_of_labels)(of_column, scales[1])
+            for j, of_column in enumerate(counts)
+        ]
         sizes = [int(of_column.max()) + 1 for of_column in parts]
         blanks = None
         if plan.counts_blanks:
             has_blank = np.zeros(len(columns[0]), dtype=np.int64)
             for j in set(range(plan.n_columns)) - plan.numbers:
                 has_blank |= merged_blanks(counts[j], parts[j])[columns[j]]
-            (blanks,) = release([has_blank], [2], [(0,)], plan.blanks_variance()).values()
-            scales[0] = math.sqrt(plan.blanks_variance())
+            (blanks,) = release(BLANKS, [has_blank], [2], [(0,)]).values()
         codes = [of_column[column] for of_column, column in zip(parts, columns, strict=True)]
         all_sets = list(combinations(range(plan.n_columns), plan.columns_per_table))
-        tables = release(codes, sizes, all_sets, plan.table_variance())
+        tables = release(TABLES, codes, sizes, all_sets)
         if plan.asks:
             test = plan.tests(tables, scales, counts, parts, blanks).test
             asked = smallest_tables(triples_asked_for(plan.n_columns, test, self.alpha), sizes)
             if asked:
-                tables |= release(codes, sizes, asked, plan.asked_variance(len(asked)))
-                scales[3] = math.sqrt(plan.asked_variance(len(asked)))
+                tables |= release(ASKED, codes, sizes, asked)
         return {
             "noisy_counts_": counts,
             "parts_": parts,
@@ -231,7 +216,7 @@ def triples_asked_for(n_columns, test, alpha):
 
     A test of i and j given s and t needs the tables of i, s, t and of j, s, t.
     """
-    skeleton = find_skeleton(n_columns, test, alpha, max_order=1).edges
+    skeleton, *_ = find_skeleton(n_columns, test, alpha, max_order=1)
     adjacent, edges = adjacent_columns(skeleton), np.argwhere(np.triu(skeleton)).tolist()
     given = [(column, pair) for i, j in edges for pair in sets_between(adjacent, i, j, 2) for column in (i, j)]
     return sorted({tuple(sorted((column, *pair))) for column, pair in given})
@@ -256,14 +241,6 @@ N_CELLS = 64  # of equal width, in the public range of a number
 MOST_PARTS = 6  # of a number, besides missing values
 MOST_VALUES = 8  # distinct values of a number, each of which becomes a part
 _CLEAR, _FEW = 3.0, 5.0  # smallest part: this many standard deviations of its noise, and this many records
-
-
-def parts_of_columns(counts, noise_scale, numbers):
-    """The part of each label or cell, for each column, some of which are numeric: a list of int64 ndarrays."""
-    return [
-        parts_of_cells(of_column, noise_scale) if j in numbers else parts_of_labels(of_column, noise_scale)
-        for j, of_column in enumerate(counts)
-    ]
 
 
 def parts_of_labels(counts, noise_scale):

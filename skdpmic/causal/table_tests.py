@@ -1,15 +1,14 @@
 """Tests of conditional independence of columns with few parts, from noisy tables of counts."""
 
 import math
-from dataclasses import dataclass
-from itertools import combinations
-from types import MappingProxyType
+from functools import cache
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
+from scipy.linalg import helmert
 
-from skdpmic.causal.interactions import Interactions, TableLaws
 from skdpmic.causal.pc import Outcome
 
 _MISSED_BY_PAIRS, _MISSED_BY_TRIPLES = 0.05, 0.02  # share of the explained covariance in interactions without a table
@@ -61,7 +60,7 @@ class TableTests:
         Number of records per person. The sampling error is that of people whose records are all equal.
     cut : set of int, default=frozenset()
         Numeric columns, which their parts do not fully resolve.
-    merged : dict of int to Merged, default={}
+    merged : dict of int to Merged, default=None
         For columns of labels, the labels that joined the part of a more frequent one.
     blanks : Counted, default=None
         Records that have other labels or missing values among these, in any column.
@@ -77,21 +76,12 @@ class TableTests:
     (True, 1.0)
     """
 
-    def __init__(
-        self,
-        tables,
-        noise_scales,
-        n_samples,
-        rows_per_group=1,
-        cut=frozenset(),
-        merged=MappingProxyType({}),
-        blanks=None,
-    ):
+    def __init__(self, tables, noise_scales, n_samples, rows_per_group=1, cut=frozenset(), merged=None, blanks=None):
         variances = {n_columns: scale**2 for n_columns, scale in noise_scales.items()}
         self._known = Interactions(tables, variances, n_samples)
         self._laws = TableLaws(self._known)
         self._n_independent = n_samples / rows_per_group
-        self._cut, self._merged, self._blanks, self._tested = cut, merged, blanks, {}
+        self._cut, self._merged, self._blanks = cut, merged or {}, blanks
 
     def test(self, i, j, given):
         """Test whether columns i and j are independent given others.
@@ -110,17 +100,12 @@ class TableTests:
             because what happens within its parts has no bound. From 0 to 1 if `given` determines one of the columns: it
             is then independent of all others, which says nothing about causes.
         """
-        if (i, j, given) not in self._tested:
-            self._tested[i, j, given] = self._computed(i, j, given)
-        return self._tested[i, j, given]
-
-    def _computed(self, i, j, given):
         sizes = self._known.sizes
         if min(sizes[i], sizes[j]) == 1:
             return Outcome(1.0, 1.0)
         if self._is_too_large(i, j, given):
             return Outcome(math.nan, math.nan)
-        of_i, of_j = (self._laws.of_first(column, given) for column in (i, j))
+        of_i, of_j = (self._laws.of((column, *given)).reshape(sizes[column], -1) for column in (i, j))
         strata = (of_i.sum(axis=0) + of_j.sum(axis=0)) / 2
         within_i, within_j = (law / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
         if _is_determined(of_i, within_i, strata) or _is_determined(of_j, within_j, strata):
@@ -129,30 +114,28 @@ class TableTests:
         of_sums = self._of_sums(i, j, given, law)
         if self._cut.intersection(given):
             return Outcome(math.nan, of_sums.least)
-        if not given or not self._known.knows(tuple(sorted((i, j, *given)))):
+        if not given or not self._known.knows((i, j, *given)):
             return of_sums
-        return Outcome(
-            *(min(2 * min(pair), 1.0) for pair in zip(of_sums, self._of_strata(i, j, given, law), strict=True))
-        )
+        both = zip(of_sums, self._of_strata(i, j, given, law), strict=True)
+        return Outcome(*(min(2 * min(pair), 1.0) for pair in both))
 
     def _of_sums(self, i, j, given, law):
         """The test of the covariance summed over strata."""
         within_i, within_j, strata = law
         smooth = within_i, within_j, (strata * within_i) @ within_j.T
-        if not given or not self.is_exact(i, j, given):
-            least, p = self._compared(i, j, given, law, smooth)
-            return Outcome(p, least)
+        if not given or not self._is_exact(i, j, given):
+            return self._compared(i, j, given, law, smooth)
         linear = self._linear(i, j, given)
-        least, p = self._compared(i, j, given, law, linear)
+        p, least = self._compared(i, j, given, law, linear)
         if not self._is_sparse(i, j, given):
-            least = min(self._compared(i, j, given, law, way)[0] for way in (smooth, (within_i, within_j, linear[2])))
+            others = smooth, (within_i, within_j, linear[2])
+            least = min(self._compared(i, j, given, law, way).least for way in others)
         return Outcome(max(p, least), least)
 
     def _of_strata(self, i, j, given, law):
         """The test of the covariance in the stratum where it is clearest, of those with records enough."""
         n, tau = self._n_independent, math.sqrt(self._known.cell_variance(given)) / self._known.n
-        columns = tuple(sorted((i, j, *given)))
-        table = np.moveaxis(self._known.table(columns), [columns.index(i), columns.index(j)], [0, 1]) / self._known.n
+        table = self._shares((i, j, *given))
         table = table.reshape(*table.shape[:2], -1)
         shares = table.sum(axis=(0, 1))
         chosen = shares >= max(_CLEAR_ALONE * tau, _RECORDS * table[..., 0].size / n)
@@ -177,18 +160,16 @@ class TableTests:
 
     def _is_sparse(self, i, j, given):
         """Whether distributions are too smooth, but the linear statistic misses no stratum (``private_pc.md``)."""
-        if not given or not self.is_exact(i, j, given):
-            return False
-        raised = (self._laws.share_raised(tuple(sorted((column, *given)))) for column in (i, j))
+        raised = (self._laws.share_raised((column, *given)) for column in (i, j))
         return max(raised) > _MOST_RAISED and self._hidden_strata(given) == 0
 
     def _compared(self, i, j, given, law, explained):
-        """The p-value, and the largest that it may be."""
+        """The test of the covariance that is left by the shares of pairs which `given` explains."""
         within_i, within_j, strata = law
         free_i, free_j, by_given = explained
         a, b = len(within_i) - 1, len(within_j) - 1  # the last part is the remainder
         by_given = by_given[:a, :b].ravel()
-        dependence = self._shares(i, j)[:a, :b].ravel() - by_given
+        dependence = self._shares((i, j))[:a, :b].ravel() - by_given
         sampling = self._sampling(within_i[:a], within_j[:b], strata)
         noise = self._noise(i, j, given, free_i, free_j)
         found = _quadratic(dependence[None], sampling[None], noise, law, self._n_independent)
@@ -198,7 +179,7 @@ class TableTests:
         missed = self._may_be_missed(i, j, given) * math.sqrt(together @ inverse @ together)
         in_strata = self._hidden_strata(given) * math.sqrt(inverse.diagonal().max())
         merged = self._merged_labels(given, strata, found.norms).max()
-        return tuple(found.p_value(mean_norm) for mean_norm in (missed, missed + in_strata + merged))
+        return Outcome(found.p_value(missed + in_strata + merged), found.p_value(missed))
 
     def _linear(self, i, j, given):
         """Probabilities of the parts of i and of j in each stratum, and the shares of pairs that `given` explains.
@@ -208,15 +189,13 @@ class TableTests:
         """
         known = self._known
         variance = known.cell_variance(given) / known.n**2
-        shares = np.maximum(known.table(given).ravel() / known.n, max(_CLEAR * math.sqrt(variance), _EMPTY / known.n))
-        free = [self._first(column, given) / shares for column in (i, j)]
+        shares = np.maximum(self._shares(given).ravel(), max(_CLEAR * math.sqrt(variance), _EMPTY / known.n))
+        free = [self._shares((column, *given)).reshape(known.sizes[column], -1) / shares for column in (i, j)]
         bias = variance * ((1 / len(free[0]) - free[0]) / shares) @ (1 / len(free[1]) - free[1]).T
         return *free, (shares * free[0]) @ free[1].T - bias
 
     def _hidden_strata(self, given):
         """Bound on the covariance left unexplained by strata that noise may hide (``private_pc.md``)."""
-        if not given:
-            return 0.0
         strata = self._laws.of(given)
         least = _CLEAR * math.sqrt(self._known.cell_variance(given)) / self._known.n
         return (strata < least).sum() * least / 4  # the most that share - share**2 / least can be
@@ -233,34 +212,25 @@ class TableTests:
             np.moveaxis(has_merged, axis, 0)[of_column.part] = True
         return share * norms * strata / np.maximum(strata - share, strata / 2) * has_merged.ravel()
 
-    def _first(self, column, given):
-        """Least-squares shares of a column, along the first axis, and of others."""
-        columns = tuple(sorted((column, *given)))
-        shares = np.moveaxis(self._known.table(columns), columns.index(column), 0) / self._known.n
-        return shares.reshape(len(shares), -1)
-
-    def is_exact(self, i, j, given):
+    def _is_exact(self, i, j, given):
         """Whether tables contain the joint effect of the columns in `given` on i, and on j."""
-        return all(self._known.knows(tuple(sorted((column, *given)))) for column in (i, j))
+        return all(self._known.knows((column, *given)) for column in (i, j))
 
     def _is_too_large(self, i, j, given):
         n_entries = (self._known.sizes[i] - 1) * (self._known.sizes[j] - 1)
         of_laws = max(self._known.n_cells((column, *given)) for column in (i, j))
         return of_laws > _MOST_CELLS or n_entries * max(of_laws, self._known.n_cells((i, j))) > _MOST_WEIGHTS
 
-    def _shares(self, i, j):
-        """Least-squares shares of records with each pair of parts: not clamped at 0, so that noise has mean 0."""
-        shares = self._known.table((min(i, j), max(i, j))) / self._known.n
-        return shares if i < j else shares.T
+    def _shares(self, columns):
+        """Least-squares shares of records with each combination of parts: not clamped at 0, so noise has mean 0."""
+        return self._known.table(columns) / self._known.n
 
     def _may_be_missed(self, i, j, given):
         """The share of the covariance explained by `given` that the tables may miss."""
-        if not given:
-            return 0.0
         of_parts = _CUT if self._cut.intersection(given) else 0.0
-        if self.is_exact(i, j, given):
+        if self._is_exact(i, j, given):
             return of_parts
-        threes = [three for column in (i, j) for three in combinations(sorted((column, *given)), 3)]
+        threes = [three for column in (i, j) for three in combinations((column, *given), 3)]
         return max(of_parts, _MISSED_BY_TRIPLES if all(map(self._known.knows, threes)) else _MISSED_BY_PAIRS)
 
     # --- The null distribution -----------------------------------------------------------------------------------
@@ -283,15 +253,12 @@ class TableTests:
             ((i, j), np.einsum("ax,by->abxy", one_i, one_j).reshape(n_sums, n_i, n_j)),
             ((i, *given), -np.einsum("ax,bs->abxs", one_i, within_j[:-1]).reshape(n_sums, n_i, *strata)),
             ((j, *given), -np.einsum("by,as->abys", one_j, within_i[:-1]).reshape(n_sums, n_j, *strata)),
+            (given, np.einsum("as,bs->abs", within_i[:-1], within_j[:-1]).reshape(n_sums, *strata)),
         ]
-        if given:
-            both = np.einsum("as,bs->abs", within_i[:-1], within_j[:-1])
-            weights.append((given, both.reshape(n_sums, *strata)))
         return self._known.noise_of(weights) / self._known.n**2
 
 
-@dataclass(frozen=True)
-class _Quadratic:
+class _Quadratic(NamedTuple):
     """Squared norms of covariances, each in the metric of its own errors, and their laws under independence."""
 
     statistics: np.ndarray  # shape (n_statistics,), divided by `stretch`
@@ -382,3 +349,211 @@ def _excess(shares):
     """Mean fourth power of the norm of whitened indicators of parts, minus that of a normal distribution."""
     k = len(shares)
     return float((1 / np.maximum(shares, _TINY)).sum()) - k * k - 2 * k + 2
+
+
+class Interactions:
+    """The interactions of each set of columns contained in a noisy table.
+
+    Parameters
+    ----------
+    tables : dict of tuple of int to ndarray
+        Counts with independent noise: for each increasing tuple of columns, an array with one axis per column.
+    variances : dict of int to float
+        Variance of the noise on a count, in squared records, by the number of columns of a table. All above 0, or all
+        0.
+    n : int
+        Number of records, which is public.
+
+    Attributes
+    ----------
+    variance : dict of tuple of int to float
+        For each set, the variance of the noise on a cell of its table before its sums are subtracted. The noise on the
+        interaction is noise of this variance on all cells, projected on the tables that sum to 0 along each axis.
+    """
+
+    def __init__(self, tables, variances, n):
+        self.n, self.sizes = n, {}
+        sums, weights = {}, {}
+        for columns, table in tables.items():
+            self.sizes |= dict(zip(columns, table.shape, strict=True))
+            for subset in subsets(columns):
+                others = tuple(axis for axis, column in enumerate(columns) if column not in subset)
+                weight = 1 / ((variances[len(columns)] or 1.0) * math.prod(table.shape[axis] for axis in others))
+                sums[subset] = sums.get(subset, 0.0) + weight * centred(table.sum(axis=others))
+                weights[subset] = weights.get(subset, 0.0) + weight
+        self._parts = {subset: total / weights[subset] for subset, total in sums.items()}
+        has_noise = any(variances[len(columns)] > 0 for columns in tables)
+        self.variance = {subset: 1 / weight if has_noise else 0.0 for subset, weight in weights.items()}
+
+    def knows(self, columns):
+        """Whether a table contains all of these columns."""
+        return tuple(sorted(columns)) in self._parts
+
+    def n_cells(self, columns):
+        """The number of cells of a table of these columns."""
+        return math.prod(self.sizes[column] for column in columns)
+
+    def table(self, columns):
+        """The least-squares table without unknown interactions: an axis for each of these columns, in their order."""
+        increasing = sorted(columns)
+        total = np.full([self.sizes[column] for column in increasing], self.n / self.n_cells(columns))
+        for subset in filter(self.knows, subsets(increasing)):
+            kept = [self.sizes[column] if column in subset else 1 for column in increasing]
+            total += self._parts[subset].reshape(kept) * math.prod(kept) / total.size
+        return total.transpose([increasing.index(column) for column in columns])
+
+    def cell_variance(self, columns):
+        """The mean variance of the noise on a cell of :meth:`table`."""
+        n_cells, total = self.n_cells(columns), 0.0
+        for subset in filter(self.knows, subsets(sorted(columns))):
+            sizes = [self.sizes[column] for column in subset]
+            of_cell = math.prod(1 - 1 / size for size in sizes)
+            total += of_cell * self.variance[subset] * (math.prod(sizes) / n_cells) ** 2
+        return total
+
+    def noise_of(self, weights):
+        """Covariance of the noise on weighted sums of tables.
+
+        Parameters
+        ----------
+        weights : list of (tuple of int, ndarray of shape (n_sums, ...))
+            Columns in any order, and the weights of the cells of their table in each sum.
+
+        Returns
+        -------
+        ndarray of shape (n_sums, n_sums)
+        """
+        of_subset = {}
+        for columns, each in weights:
+            for column in columns:  # each axis in turn, in a basis of the constant vector and those that sum to 0
+                each = np.tensordot(each, _basis(self.sizes[column]), (1, 1))
+            for subset in subsets(columns):
+                in_order = tuple(sorted(subset))
+                if self.knows(in_order):
+                    kept = each[:, *(slice(1, None) if column in subset else 0 for column in columns)]
+                    kept = kept.transpose(0, *(1 + subset.index(column) for column in in_order))
+                    mean = (kept / math.sqrt(self.n_cells(columns) / self.n_cells(subset))).reshape(len(kept), -1)
+                    of_subset[in_order] = of_subset.get(in_order, 0.0) + mean
+        return sum(self.variance[subset] * (each @ each.T) for subset, each in of_subset.items())
+
+    def noise_in_strata(self, i, j, given, off_i, off_j):
+        """Covariance of the noise on the covariances of columns i and j in each stratum of others.
+
+        Parameters
+        ----------
+        i, j : int
+        given : tuple of int
+        off_i, off_j : ndarrays of shape (n_parts - 1, n_strata)
+            The mean of the indicator of each part of i, and of j, over its parts, minus that over the records.
+
+        Returns
+        -------
+        ndarray of shape (n_strata, n_entries, n_entries)
+        """
+        total = 0.0
+        ways = (self._ways(column, off) for column, off in ((i, off_i), (j, off_j)))
+        for (of_i, left), (of_j, right) in product(*ways):
+            total = total + self._in_a_stratum((*of_i, *of_j), given) * np.einsum("xus,yvs->sxyuv", left, right)
+        return total.reshape(len(total), *(len(off_i) * len(off_j),) * 2)
+
+    def _ways(self, column, off):
+        """Products of indicators, averaged over a column, and centred along it."""
+        varying = (np.eye(len(off)) - 1 / self.sizes[column])[..., None]
+        return ((), off[:, None] * off), ((column,), np.repeat(varying, off.shape[1], axis=2))
+
+    def _in_a_stratum(self, columns, given):
+        """The variance of the noise on the interactions of these columns that is in each stratum."""
+        total = 0.0
+        for subset in ((), *subsets(given)):
+            known = tuple(sorted((*columns, *subset)))
+            if self.knows(known):
+                others = math.prod(self.sizes[column] for column in given if column not in subset)
+                total += self.variance[known] * math.prod(1 - 1 / self.sizes[column] for column in subset) / others**2
+        return total
+
+
+@cache
+def _basis(size):
+    """Orthonormal vectors, the first of which is constant."""
+    return helmert(size, full=True)
+
+
+def subsets(columns):
+    """All nonempty subsets of some columns, in order."""
+    return [subset for size in range(1, len(columns) + 1) for subset in combinations(columns, size)]
+
+
+def centred(table):
+    """A table minus its means along each axis."""
+    for axis in range(table.ndim):
+        table = table - table.mean(axis=axis, keepdims=True)
+    return table
+
+
+_FLOOR = 0.3  # smallest cell, in standard deviations of its noise: indistinguishable from an empty one
+_LEAST = 0.01  # records in the smallest cell of tables without noise
+_ROUNDS, _CLOSE = 30, 1e-7  # tolerance of the sum of all absolute changes
+
+
+class TableLaws:
+    """The joint distribution of each set of columns, computed on first use.
+
+    For a set contained in a table, it is that of the table, with cells bounded below by the noise level, and scaled
+    until its margins are the distributions of its subsets. For any other set, it is the distribution of largest entropy
+    with these margins, found by the same iterative proportional fitting: the interaction of its columns beyond its
+    subsets is unknown. If no distribution has all the margins, because these are noisy, fitting ends near them.
+
+    Parameters
+    ----------
+    interactions : Interactions
+    """
+
+    def __init__(self, interactions):
+        self._interactions, self._laws = interactions, {}
+
+    def of(self, columns):
+        """Probabilities of these columns: a read-only ndarray with an axis for each of them, in their order."""
+        increasing = tuple(sorted(columns))
+        if increasing not in self._laws:
+            self._laws[increasing] = self._fitted(increasing)
+        return self._laws[increasing].transpose([increasing.index(column) for column in columns])
+
+    def _fitted(self, columns):
+        known = self._interactions
+        if known.knows(columns):
+            law = np.maximum(known.table(columns), self._least(columns)) / known.n
+        else:
+            law = np.full([known.sizes[column] for column in columns], 1 / known.n_cells(columns))
+        if len(columns) == 1:
+            return law / law.sum()
+        others = [columns[:axis] + columns[axis + 1 :] for axis in range(len(columns))]
+        return fitted_to_margins(law, [np.expand_dims(self.of(each), axis) for axis, each in enumerate(others)])
+
+    def _least(self, columns):
+        return max(_FLOOR * math.sqrt(self._interactions.cell_variance(columns)), _LEAST)
+
+    def share_raised(self, columns):
+        """The share of cells that were raised, of a set contained in a table."""
+        return float((self._interactions.table(columns) < self._least(columns)).mean())
+
+
+def fitted_to_margins(law, margins):
+    """A positive table scaled along each axis in turn, until the sums over each are near these margins.
+
+    Parameters
+    ----------
+    law : ndarray
+    margins : list of ndarray
+        For each axis of `law`, the sums over it, an array with one entry along that axis.
+
+    Returns
+    -------
+    ndarray
+    """
+    for _ in range(_ROUNDS):
+        before = law
+        for axis, margin in enumerate(margins):
+            law = law * (margin / np.maximum(law.sum(axis=axis, keepdims=True), _TINY))
+        if np.abs(law - before).sum() < _CLOSE:
+            break
+    return law

@@ -1,33 +1,292 @@
 """The public description of every column of a table."""
 
+import contextlib
+import datetime
+import fnmatch
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Self
 
-from skdpmic._utils.errors import warn
-from skdpmic._utils.readable import abbreviated, almost
-from skdpmic._utils.texts import quoted
+import numpy as np
+
+from skdpmic._utils.readable import abbreviated, almost, are_text, is_date
+from skdpmic._utils.texts import quoted, require, warn
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
-from skdpmic.codebook.column import (
-    ColumnEntry,
-    any_of,
-    as_column_names,
-    check_columns,
-    checked_groups,
-    codebook_as_html,
-    entry_of,
-    is_pattern,
-    labels_of_people,
-)
-from skdpmic.codebook.template import names_of_columns, template_of
-from skdpmic.codebook.toml_file import as_text, parse_toml, place_of, text_of_file
-from skdpmic.table.frames import columns_at
-from skdpmic.table.normal_form.containers import as_frame, is_frame
-from skdpmic.table.people import check_max_rows
+from skdpmic.codebook import toml_file
+from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, IDENTIFIER, KINDS, LABELS, NUMBER, TEXT
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
+from skdpmic.table.facts import labels_of
+from skdpmic.table.frames import as_frame, columns_at, is_frame
+from skdpmic.table.normal_form import open_column
+from skdpmic.table.values import check_max_rows, labels_of_column
 
 _MOST_PATTERNS = 1000  # each is compared with all names of a table
+UNITS_OF_TIME = ("weeks", "days", "hours", "minutes", "seconds")  # units of durations in files, which have no such type
+_FIELDS = ("type", "range", "scale", "knots", "labels", "unit", "description")
+_VALUES = ("range", "knots", "labels")  # a column has at most one of these
+_FARTHEST = 2.0**43  # seconds, whose microseconds fit in numpy's integers
+_MOST_GROUPS = 16  # columns that together identify a person
+_KINDS_OF_BOUNDS = {NUMBERS: NUMBER, DATES: DATE, DURATIONS: DURATION}
+_MOST_LISTED = 20  # most invalid columns listed in an error
+
+
+@dataclass(frozen=True)
+class ColumnEntry:
+    """Public description of one column.
+
+    Parameters
+    ----------
+    kind : {"number", "date", "duration", "labels", "boolean", "identifier", "text"}
+    bounds : tuple, default=None
+        Range of numbers, dates or durations, in the form of an entry of the estimators' `bounds`.
+    labels : tuple, default=None
+        Public labels.
+    unit, description : str, default=None
+        Unit and meaning. The unit of a duration is the one used in a codebook file.
+
+    Examples
+    --------
+    >>> from skdpmic import Codebook
+    >>> entry = Codebook({"age": {"range": [0, 110], "unit": "years"}}).columns["age"]
+    >>> entry.kind, entry.bounds, entry.unit, entry.is_used
+    ('number', (0, 110), 'years', True)
+    """
+
+    kind: str
+    bounds: tuple | None = None
+    labels: tuple | None = None
+    unit: str | None = None
+    description: str | None = None
+
+    @property
+    def is_used(self):
+        """Whether the column is ever used."""
+        return self.kind not in (IDENTIFIER, TEXT)
+
+    @property
+    def has_text_labels(self):
+        """Whether the column holds labels that are text."""
+        return any(isinstance(label, str) for label in self.labels or ())
+
+    @property
+    def public_labels(self):
+        """The labels, in the form of an entry of the estimators' `categories`, or of `classes`."""
+        return [0, 1] if self.kind == BOOLEAN else list(self.labels)
+
+    def fields(self):
+        """The fields of a codebook file, by name."""
+        values = {}
+        if self.labels is not None:
+            values = {"labels": list(self.labels)}
+        elif self.bounds is not None:
+            ends = [end for end in self.bounds if end != "log"]
+            given = [_count(end, self.unit) for end in ends] if self.kind == DURATION else ends
+            values = {"range" if len(ends) == 2 else "knots": given}
+            values |= {"scale": "log"} if "log" in self.bounds else {}
+        every = {"type": self.kind} | values | {"unit": self.unit, "description": self.description}
+        return {name: value for name, value in every.items() if value is not None}
+
+
+def entry_of(given, where):
+    """The entry of a column, as given by a user or a file.
+
+    Parameters
+    ----------
+    given : tuple, list, str or dict
+        A tuple is a range or knots, as in `bounds`; a list holds labels, as in `categories`; a str is a type that needs
+        no further fields; a dict has the fields of a codebook file.
+    where : str
+        Name of the column in errors.
+
+    Returns
+    -------
+    ColumnEntry
+    """
+    if isinstance(given, ColumnEntry):
+        return given
+    if isinstance(given, dict):
+        return _entry_of_fields(given, where)
+    if isinstance(given, tuple):
+        return _entry_of_bounds(given, where)
+    if isinstance(given, list):
+        return ColumnEntry(LABELS, labels=_labels(given, where))
+    if isinstance(given, str) and given in (BOOLEAN, IDENTIFIER, TEXT):
+        return ColumnEntry(given)
+    raise ValueError(
+        f"{where} must be a tuple (a range or knots), a list (of labels), 'boolean', 'identifier', 'text' or a dict of "
+        f"{list(_FIELDS)}, got {quoted(given)}."
+    )
+
+
+def _entry_of_bounds(bounds, where):
+    domain = domain_of(bounds, f"the range of {where}")
+    kind = _KINDS_OF_BOUNDS[domain.of]
+    plain = ()
+    if kind == NUMBER or max(map(abs, domain.bounds)) <= _FARTHEST:
+        with contextlib.suppress(OverflowError):  # a time in year 1 or 9999, in UTC
+            plain = tuple(_as_python(value) for value in bounds)
+    if not plain or (kind != NUMBER and not all(map(is_date, plain))):
+        raise ValueError(f"the range of {where} must be within years 1 to 9999, as in Python, got {quoted(bounds)}.")
+    return ColumnEntry(kind, bounds=plain, unit=_unit_in_use(plain) if kind == DURATION else None)
+
+
+def _as_python(value):
+    """A number, a date or a duration as a Python object; dates are in UTC, without the time if that is midnight."""
+    if hasattr(value, "to_numpy"):  # of pandas
+        value = value.to_numpy()
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.astype(f"{value.dtype.kind}8[us]")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, datetime.datetime):
+        value = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
+        return value.date() if value.time() == datetime.time() else value
+    return value if isinstance(value, int | float | str) or is_date(value) else float(value)
+
+
+def _labels(given, where):
+    require(all(map(np.isscalar, given)), f"the labels of {where} must be str or numbers", given)
+    labels_of(list(given), f"the labels of {where}")  # raises
+    return tuple(_as_python(label) for label in given)
+
+
+# --- Fields of a file -------------------------------------------------------------------------------------------------
+
+
+def _entry_of_fields(fields, where):
+    if unknown := [name for name in fields if name not in _FIELDS]:
+        raise ValueError(f"the fields of {where} must be among {list(_FIELDS)}, got {unknown}.")
+    blank = [name for name, value in fields.items() if isinstance(value, list | tuple | str) and not len(value)]
+    fields = {name: value for name, value in fields.items() if name not in blank}
+    kind, scale, unit = fields.get("type", NUMBER), fields.get("scale", "linear"), fields.get("unit")
+    require(kind in KINDS, f"the type of {where} must be one of {list(KINDS)}", kind)
+    if scale not in ("linear", "log") or ("scale" in fields and "range" not in fields):
+        raise ValueError(f"the scale of {where} must be 'linear' or 'log', and needs a range, got {quoted(scale)}.")
+    for name in ("unit", "description"):
+        require(isinstance(fields.get(name), str | None), f"the {name} of {where} must be a str", fields.get(name))
+    entry = _entry_of_values(fields, blank, where)
+    if fields.get("type", entry.kind) != entry.kind:
+        raise ValueError(f"the type of {where} must be {entry.kind!r} with these values, got {quoted(kind)}.")
+    if entry.kind == DURATION and unit is not None:
+        _check_unit(unit, where)
+    return replace(entry, unit=unit or entry.unit, description=fields.get("description"))
+
+
+def _entry_of_values(fields, blank, where):
+    kind = fields.get("type")
+    values = {name: fields[name] for name in _VALUES if name in fields}
+    if kind in (BOOLEAN, IDENTIFIER, TEXT) and not values:
+        return ColumnEntry(kind)
+    if len(values) != 1:
+        wanted = {LABELS: "labels", None: "a type, range, knots or labels"}.get(kind, "range or knots")
+        left = [f"{name} left blank" for name in ("type", *_VALUES) if name in blank]
+        raise ValueError(f"{where} must have {wanted}, got {' and '.join(list(values) or left) or 'none'}.")
+    ((name, value),) = values.items()
+    require(isinstance(value, list | tuple), f"the {name} of {where} must be a list", value)
+    if name == "labels":
+        return ColumnEntry(LABELS, labels=_labels(value, where))
+    if (name == "range") != (len(value) == 2):
+        must = {"range": ("[lower, upper]", "knots for three or more"), "knots": ("three or more", "range for two")}
+        raise ValueError(f"the {name} of {where} must be {must[name][0]}, got {quoted(value)}: use {must[name][1]}.")
+    if any(isinstance(end, str) for end in value):
+        raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {quoted(value)}.")
+    ends = _durations(value, fields.get("unit"), where) if kind == DURATION else value
+    return _entry_of_bounds((*ends, "log") if fields.get("scale") == "log" else tuple(ends), where)
+
+
+# --- Durations, which a file gives as a number of units ---------------------------------------------------------------
+
+
+def _durations(values, unit, where):
+    if all(map(is_date, values)):
+        return values
+    _check_unit(unit, where)
+    try:
+        values = [_as_python(value) for value in values]
+        return [value if is_date(value) else datetime.timedelta(**{unit: value}) for value in values]
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"the range of {where} must hold numbers of {unit}, got {quoted(values)}.") from None
+
+
+def _check_unit(unit, where):
+    require(unit in UNITS_OF_TIME, f"the unit of {where}, a duration, must be one of {list(UNITS_OF_TIME)}", unit)
+
+
+def _unit_in_use(durations):
+    """The longest unit in which all durations are integers; or seconds."""
+    is_whole = {unit: not any(value % datetime.timedelta(**{unit: 1}) for value in durations) for unit in UNITS_OF_TIME}
+    return next((unit for unit in UNITS_OF_TIME if is_whole[unit]), "seconds")
+
+
+def _count(duration, unit):
+    count = duration / datetime.timedelta(**{unit: 1})
+    return int(count) if count.is_integer() else count
+
+
+# --- Columns that identify people ------------------------------------------------------------------------------------
+
+
+def checked_groups(groups):
+    """The names of the columns that identify a person; may be empty."""
+    names = (groups,) if isinstance(groups, str) else groups
+    is_list = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+    are_few = is_list and len(set(names)) == len(names) <= _MOST_GROUPS
+    require(are_few, f"groups must be a column name or a list of at most {_MOST_GROUPS} distinct names", groups)
+    return tuple(names)
+
+
+def labels_of_people(frame, columns):
+    """A label for the person behind each row: the values of one column, or of several combined."""
+    if len(columns) == 1:
+        return frame[columns[0]].to_native()
+    labels = [open_column(frame[name]).read(name) for name in columns]
+    incomplete = [name for name, column in zip(columns, labels, strict=True) if column.missing.any()]
+    if incomplete:  # in combined labels, estimators cannot see missing values
+        raise ValueError(f"groups must identify the person behind each row, got missing values in {incomplete}.")
+    return list(zip(*map(labels_of_column, labels), strict=True))
+
+
+# --- Patterns of names -----------------------------------------------------------------------------------------------
+
+
+def is_pattern(name):
+    """Whether a name is a pattern."""
+    return "*" in name or "?" in name
+
+
+def _as_names(features):
+    require(not isinstance(features, str), "features must be a list of names or a dataframe", features)
+    return list(features)
+
+
+# --- Columns of a file ------------------------------------------------------------------------------------------------
+
+
+def _entries(columns, text, source):
+    """The entry of each column; the error lists all invalid ones, because a template has many blanks."""
+    entries, wrong = {}, []
+    for name, fields in columns.items():
+        where = f"column {quoted(name)}"
+        try:
+            if not isinstance(fields, dict):  # a list could mean labels or a range
+                raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {quoted(fields)}.")
+            entries[name] = entry_of(fields, where)
+        except ValueError as error:
+            wrong.append((name, error))
+    if wrong:
+        lines = toml_file.lines_of_fields(text)
+        listed = [f"line {lines.get(('columns', name), '?')}: {error}" for name, error in wrong[:_MOST_LISTED]]
+        rest = [f"and {len(wrong) - _MOST_LISTED} more"] if len(wrong) > _MOST_LISTED else []
+        raise ValueError("\n".join([f"{source} has {len(wrong)} incomplete or invalid column(s):", *listed, *rest]))
+    return entries
+
+
+# --- The codebook -----------------------------------------------------------------------------------------------------
 
 
 class Codebook:
@@ -102,13 +361,12 @@ class Codebook:
         max_rows_per_group: int | None = None,
         title: str | None = None,
     ) -> None:
-        is_dict = isinstance(columns, Mapping)
+        is_dict = isinstance(columns, Mapping)  # by itself, because type checkers take it for granted
         if not is_dict or not all(isinstance(name, str) for name in columns):
             raise ValueError(f"columns must be a dict by column name, got {quoted(columns)}.")
         if not columns:
             raise ValueError("columns must have an entry for at least one column, got none.")
-        if title is not None and not isinstance(title, str):
-            raise ValueError(f"title must be None or a str, got {quoted(title)}.")
+        require(isinstance(title, str | None), "title must be None or a str", title)
         check_max_rows(max_rows_per_group)
         self.columns = {name: entry_of(entry, f"column {quoted(name)}") for name, entry in columns.items()}
         self.groups = checked_groups(groups)
@@ -116,10 +374,11 @@ class Codebook:
             raise ValueError(f"max_rows_per_group must be None without groups, got {quoted(max_rows_per_group)}.")
         self.max_rows_per_group = (max_rows_per_group or 1) if self.groups else None
         self.title = title or None
-        self._patterns = [name for name in self.columns if is_pattern(name)]  # in order: the first match counts
+        # In order: the first match counts.
+        patterns = filter(is_pattern, self.columns)
+        self._patterns = {name: re.compile(fnmatch.translate(name.replace("[", "[[]"))) for name in patterns}
         if len(self._patterns) > _MOST_PATTERNS:
             raise ValueError(f"columns must have at most {_MOST_PATTERNS} patterns, got {len(self._patterns)}.")
-        self._any_pattern = any_of(self._patterns)
         self._listed: set[str] = set()  # ignored columns already listed in a warning
 
     # --- Files ----------------------------------------------------------------------------------------------------
@@ -140,7 +399,7 @@ class Codebook:
         str
             TOML text. Write it to a file, fill in the blanks, and read it with :meth:`read`.
         """
-        return template_of(frame)
+        return toml_file.template_of(frame)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -161,7 +420,7 @@ class Codebook:
         OSError
             If the file cannot be read.
         """
-        return cls.parse(text_of_file(path), os.fspath(path))
+        return cls.parse(toml_file.text_of_file(path), os.fspath(path))
 
     @classmethod
     def parse(cls, text: str, source: str = "the codebook") -> Self:
@@ -177,11 +436,13 @@ class Codebook:
         -------
         Codebook
         """
-        fields = parse_toml(text, source)
+        fields = toml_file.parse_toml(text, source)
+        columns = _entries(fields["columns"], text, source)
         try:
-            return cls(**fields)
+            return cls(**fields | {"columns": columns})
         except ValueError as error:
-            place = place_of(str(error).partition(" ")[0], text, source)  # errors begin with the name of the field
+            field = str(error).partition(" ")[0]  # with which errors begin
+            place = toml_file.place_of(field, text, source)
             raise ValueError(f"{place}: {error}") from None
 
     def to_toml(self) -> str:
@@ -191,12 +452,9 @@ class Codebook:
         -------
         str
         """
-        whole = {
-            "title": self.title,
-            "groups": list(self.groups) or None,
-            "max_rows_per_group": self.max_rows_per_group,
-        }
-        return as_text(whole, {name: entry.fields() for name, entry in self.columns.items()})
+        groups = list(self.groups) or None
+        whole = {"title": self.title, "groups": groups, "max_rows_per_group": self.max_rows_per_group}
+        return toml_file.as_text(whole, {name: entry.fields() for name, entry in self.columns.items()})
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write this codebook to a TOML file, for :meth:`read`.
@@ -292,10 +550,11 @@ class Codebook:
         UserWarning
             If the frame has columns that are not described, which are ignored. Each is listed once.
         """
-        features = None if features is None else as_column_names(features)
+        features = None if features is None else _as_names(features)
         frame = as_frame(frame, "frame")
         place_of = {name: j for j, name in enumerate(frame.columns)}
-        not_described = check_columns(self, place_of, features, target)
+        self._check_columns(place_of, features, target)
+        not_described = [name for name in place_of if name not in self.groups and self.entry(name) is None]
         if ignored := [name for name in not_described if name not in self._listed]:
             self._listed.update(ignored)
             warn(f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}.")
@@ -325,8 +584,20 @@ class Codebook:
         """
         if name in self.columns:
             return self.columns[name]
-        found = self._any_pattern.match(name) if self._patterns and isinstance(name, str) else None
-        return None if found is None else self.columns[self._patterns[found.lastindex - 1]]
+        patterns = self._patterns.items() if are_text([name]) else ()
+        return next((self.columns[own] for own, pattern in patterns if pattern.match(name)), None)
+
+    def _check_columns(self, names, features, target):
+        """Raise if a frame lacks usable columns of this codebook, or the requested ones."""
+        if features is None:
+            features = [name for name, entry in self.columns.items() if entry.is_used and not is_pattern(name)]
+        wanted = [*features, *self.groups, *([] if target is None else [target])]
+        missing = [name for name in dict.fromkeys(wanted) if name not in names]
+        if missing:
+            raise ValueError(
+                f"frame must have all columns of the codebook, got none named {abbreviated(missing)}."
+                f"{almost(missing, names)}"
+            )
 
     def _used(self, name):
         entry = self.entry(name)
@@ -342,36 +613,28 @@ class Codebook:
     def _names(self, features, target):
         """The names of the features: those given, or all usable columns of a frame or of the codebook."""
         if features is not None and not is_frame(features):
-            names = as_column_names(features)
+            names = _as_names(features)
             if target in names:
-                raise ValueError(
-                    f"features must not hold the target {quoted(target)}, which would predict itself: leave it out."
-                )
+                raise ValueError(f"features must not hold the target {quoted(target)}, which would predict itself.")
             for name in names:
                 self._used(name)
             return names
         if features is None and self._patterns:
-            raise ValueError(
-                "features must be names or a dataframe if the codebook describes columns by patterns, got None."
-            )
-        names = self.columns if features is None else names_of_columns(features)
-        others = {target, *self.groups}
-        entries = {name: self.entry(name) for name in names if name not in others}
+            raise ValueError("features must be names or a dataframe if the codebook holds patterns, got None.")
+        names = self.columns if features is None else toml_file.without_values(features).collect_schema()
+        entries = {name: self.entry(name) for name in names if name not in (target, *self.groups)}
         return [name for name, entry in entries.items() if entry is not None and entry.is_used]
 
     # --- Display --------------------------------------------------------------------------------------------------
 
     def __eq__(self, other):
-        return isinstance(other, Codebook) and self._content() == other._content()
+        described = attrgetter("columns", "groups", "max_rows_per_group", "title")
+        if not isinstance(other, Codebook) or described(self) != described(other):
+            return False
+        return list(self._patterns) == list(other._patterns)
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts
 
-    def _content(self):
-        return self.columns, self._patterns, self.groups, self.max_rows_per_group, self.title
-
     def __repr__(self):
-        kinds = Counter(entry.kind for entry in self.columns.values())
-        return f"<Codebook with columns of type {', '.join(f'{kind} ({count})' for kind, count in kinds.items())}>"
-
-    def _repr_html_(self):
-        return codebook_as_html(self)
+        kinds = Counter(entry.kind for entry in self.columns.values()).items()
+        return f"<Codebook with columns of type {', '.join(f'{kind} ({count})' for kind, count in kinds)}>"

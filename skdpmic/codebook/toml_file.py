@@ -2,21 +2,22 @@
 
 import re
 import tomllib
-from itertools import chain
 
+import narwhals.stable.v2 as nw
 import tomlkit
 
+from skdpmic._utils.readable import abbreviated, check_names, is_dask_collection
 from skdpmic._utils.texts import escaped, quoted
-from skdpmic._utils.untrusted_json import levels
 from skdpmic._utils.user_files import content_of
-from skdpmic.codebook.column import entry_of
 
+NUMBER, DATE, DURATION, LABELS, BOOLEAN = "number", "date", "duration", "labels", "boolean"
+IDENTIFIER, TEXT = "identifier", "text"
+KINDS = (NUMBER, DATE, DURATION, LABELS, BOOLEAN, IDENTIFIER, TEXT)
 VERSION = 1  # of the format; readers refuse later ones
 _MOST_BYTES = 2**22  # of a file; ten thousand columns with all fields take half of it
 _MOST_LEVELS = 16  # of brackets in one another, and of parts of a key: tomllib's time grows faster than their number
+_LONG_LINE = 1000  # letters; no field is sought in a longer one
 _FIELDS = ("title", "groups", "max_rows_per_group", "columns")
-_MOST_LISTED = 20  # most invalid columns listed in an error
-_OTHER_FORMATS = {"<": "an HTML page", "{": "JSON"}  # such as a privacy card, by their first letter, which no TOML has
 _HEAD = """\
 A codebook: the public description of each column of a table. Take it from the
 questionnaire, the law or common knowledge, never from the data. Numbers need
@@ -36,7 +37,7 @@ def text_of_file(path):
 
 
 def parse_toml(text, source):
-    """Parse a file into the arguments of :class:`Codebook`.
+    """Parse a file into the arguments of :class:`Codebook`, with the fields of each column as they stand there.
 
     Parameters
     ----------
@@ -48,56 +49,31 @@ def parse_toml(text, source):
     -------
     dict
     """
-    if text.lstrip()[:1] in _OTHER_FORMATS:
-        raise ValueError(
-            f"{source} must be a codebook in TOML, as Codebook.template begins one, got "
-            f"{_OTHER_FORMATS[text.lstrip()[0]]}."
-        )
+    if text.lstrip()[:1] in ("<", "{"):  # with which no TOML begins
+        raise ValueError(f"{source} must be a codebook in TOML, as Codebook.template begins one, got JSON or HTML.")
     try:
-        fields = _loads(text)
+        _refuse_deep(text)
+        fields = tomllib.loads(text)
     except ValueError as error:
         raise ValueError(f"{source} must be valid TOML: {error}.") from None
     version = fields.pop("version", None)
     if version != VERSION or isinstance(version, bool):
         place = place_of("version", text, source)
         raise ValueError(f"{place} must have version = {VERSION}, the supported format, got {quoted(version)}.")
-    unknown = [name for name in fields if name not in _FIELDS]
-    if unknown:
+    if unknown := [name for name in fields if name not in _FIELDS]:
         raise ValueError(
             f"{place_of(unknown[0], text, source)}: the fields of a codebook must be among {['version', *_FIELDS]}, "
             f"got {unknown}."
         )
     if not isinstance(fields.get("columns"), dict):
         raise ValueError(f"{source} must have a table [columns], got none.")
-    return fields | {"columns": _entries(fields["columns"], text, source)}
+    return fields
 
 
 def place_of(field, text, source):
     """The name of a valid file and the line of one of its fields; without a line if there is no such field."""
-    line = _lines(text).get((field,))
+    line = lines_of_fields(text).get((field,))
     return source if line is None else f"{source}, line {line}"
-
-
-def _entries(columns, text, source):
-    """The entry of each column; the error lists all invalid ones, because a template has many blanks."""
-    entries, wrong = {}, []
-    for name, fields in columns.items():
-        try:
-            entries[name] = _entry(fields, f"column {quoted(name)}")
-        except ValueError as error:
-            wrong.append((name, error))
-    if wrong:
-        lines = _lines(text)
-        listed = [f"line {lines['columns', name]}: {error}" for name, error in wrong[:_MOST_LISTED]]
-        rest = [f"and {len(wrong) - _MOST_LISTED} more"] if len(wrong) > _MOST_LISTED else []
-        raise ValueError("\n".join([f"{source} has {len(wrong)} incomplete or invalid column(s):", *listed, *rest]))
-    return entries
-
-
-def _entry(fields, where):
-    if not isinstance(fields, dict):  # a list could mean labels or a range
-        raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {quoted(fields)}.")
-    return entry_of(fields, where)
 
 
 # --- The text, which may come from others ---------------------------------------------------------------------------
@@ -114,36 +90,9 @@ _TOKEN = re.compile(
 )
 
 
-def _loads(text):
-    """The fields of a text; a ValueError if it is nested too deeply, before it is parsed, or not valid."""
-    for _ in _statements(text):  # raises
-        pass
-    try:
-        fields = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        end = f"at line {text.rstrip().count(chr(10)) + 1}, where the text ends"
-        raise ValueError(str(error).replace("at end of document", end)) from None
-    except ValueError:  # of Python, for integers of more than 4,300 digits
-        fields = None
-    if _is_too_long(fields):
-        line = next(line for statement, line in _statements(text) if _is_too_long(statement))
-        raise ValueError(f"integers must have at most 64 bits (at line {line})")
-    return fields
-
-
-def _is_too_long(fields):
-    """Whether an integer is, among fields or in a statement; None stands for fields that Python could not parse."""
-    try:
-        values = chain.from_iterable(levels(tomllib.loads(fields) if isinstance(fields, str) else fields))
-    except ValueError:
-        return True
-    return fields is None or any(isinstance(value, int) and value.bit_length() >= 64 for value in values)
-
-
-def _statements(text):
-    """Each header, or key with its value, and the line on which it begins; a ValueError if some go too deep."""
-    text, depth, n_parts, begin = text.replace("\r\n", "\n"), 0, 1, 0  # as tomllib
-    line = first = 1
+def _refuse_deep(text):
+    """Raise a ValueError if a text is nested too deeply to be parsed in reasonable time."""
+    depth, n_parts = 0, 1
     for token in _TOKEN.finditer(text):
         sign = token[0]
         n_parts = n_parts + 1 if sign == "." else 1 if sign in "[]{},=\n" else n_parts
@@ -151,28 +100,25 @@ def _statements(text):
         if max(depth, n_parts) > _MOST_LEVELS:
             raise ValueError(
                 f"there must be at most {_MOST_LEVELS} brackets in one another and {_MOST_LEVELS} parts of a key, got "
-                f"more (at line {line})"
+                f"more (at line {text.count(chr(10), 0, token.start()) + 1})"
             )
-        line += sign.count("\n")
-        if sign == "\n" and depth == 0:
-            yield text[begin : token.start()], first
-            begin, first = token.end(), line
-    yield text[begin:], first
 
 
-def _lines(text):
-    """The line on which each field of a valid text begins, by (name,), and each column, by ("columns", name)."""
+def lines_of_fields(text):
+    """The line on which each field begins, by (name,), and each column, by ("columns", name), if one line shows it."""
     lines, above = {}, ""
-    for statement, line in _statements(text):
-        if statement.lstrip().startswith("["):
-            fields = tomllib.loads(statement)
-            above = "[columns]\n" if fields == {"columns": {}} else None  # below a column, there are no other columns
-        else:
-            fields = {} if above is None else tomllib.loads(above + statement)
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+        is_header = line.lstrip().startswith("[")
+        try:
+            fields = tomllib.loads(line if is_header else above + line) if len(line) < _LONG_LINE else {}
+        except (ValueError, RecursionError):  # a part of a longer value
+            continue
+        if is_header:
+            above = "[columns]\n" if fields == {"columns": {}} else "[others]\n"
         columns = fields.get("columns")
         names = columns if isinstance(columns, dict) else ()
         for path in [*((name,) for name in fields), *(("columns", name) for name in names)]:
-            lines.setdefault(path, line)
+            lines.setdefault(path, number)
     return lines
 
 
@@ -195,22 +141,20 @@ def as_text(fields, columns, comments=None):
     -------
     str
     """
-    given = comments or {}
-    _refuse_long(sum(_least_length(name, column, given.get(name, {})) for name, column in columns.items()))
-    document = tomlkit.document()
-    for line in _HEAD.splitlines():
-        document.add(tomlkit.comment(line))
-    document.add("version", tomlkit.item(VERSION))
-    for name, value in fields.items():
-        if value is not None:
-            document.add(name, tomlkit.item(value))
-    tables = tomlkit.table(is_super_table=True)
+    _refuse_long(len(columns) * len("[columns.x]\n\n"))  # now, as formatting a million columns takes minutes
+    lines = [*(f"# {line}".rstrip() for line in _HEAD.splitlines()), *_written({"version": VERSION, **fields}, {})]
     for name, column in columns.items():
-        tables.add(name, _table(column, given.get(name, {})))
-    document.add("columns", tables)
-    text = escaped(document.as_string(), but="\n")  # strings and keys of tomlkit are basic ones
+        header = f"[columns.{tomlkit.key(name).as_string()}]"
+        lines += ["", header, *_written(column, (comments or {}).get(name, {}))]
+    text = escaped("\n".join([*lines, ""]), but="\n")  # strings and keys of tomlkit are basic ones
     _refuse_long(len(text.encode()))
     return text
+
+
+def _written(fields, comments):
+    """The lines of fields, without those that are None."""
+    lines = {name: f"{name} = {tomlkit.item(value).as_string()}" for name, value in fields.items() if value is not None}
+    return [f"{line} # {comments[name]}" if name in comments else line for name, line in lines.items()]
 
 
 def _refuse_long(n_bytes):
@@ -222,16 +166,74 @@ def _refuse_long(n_bytes):
         )
 
 
-def _least_length(name, column, comments):
-    """A length that the text of a column has at least; formatting a million columns to count takes minutes."""
-    return len(f"[columns.{name}]\n\n") + sum(len(f'{field} = ""\n') + len(comments.get(field, "")) for field in column)
+# --- Templates --------------------------------------------------------------------------------------------------------
 
 
-def _table(column, comments):
-    table = tomlkit.table()
-    for name, value in column.items():
-        table.add(name, tomlkit.item(value))
-        if name in comments:
-            table[name].comment(comments[name])
-    table.add(tomlkit.nl())
-    return table
+_TYPE = "or identifier, or text, which are never used"
+_RANGE = "lowest and highest possible value, such as [0, 120]"
+_COMMENTS = {
+    NUMBER: {"type": "or labels, if numbers stand for categories; or identifier", "range": _RANGE},
+    DATE: {"range": "first and last possible day, such as [2020-01-01, 2025-12-31]"},
+    DURATION: {"range": "shortest and longest possible, in this unit"},
+    LABELS: {"type": _TYPE, "labels": 'all possible labels, such as ["f", "m"]'},
+    TEXT: {"type": "never used"},
+    "": {"type": "number, date, duration, labels, boolean, identifier or text"},
+}
+_BLANKS = {NUMBER: {"range": []}, DATE: {"range": []}, DURATION: {"range": [], "unit": "days"}, LABELS: {"labels": []}}
+
+
+def template_of(frame):
+    """The text of a codebook with blanks, for a dataframe of any library or a list of names without types."""
+    if isinstance(frame, list | tuple):
+        schema = dict.fromkeys(frame)
+    else:
+        frame = without_values(frame)
+        schema = frame.collect_schema()
+    if others := [name for name in schema if not isinstance(name, str)]:
+        raise ValueError(f"frame must have column names of type str, got {abbreviated(others)}.")
+    columns, comments = {}, {}
+    for name, dtype in schema.items():
+        kind = _kind(dtype)
+        columns[name] = {"type": kind} | _BLANKS.get(kind, {}) | {"description": ""}
+        if dtype == nw.Enum and frame.implementation.is_polars():  # labels in other libraries may come from the data
+            columns[name]["labels"] = list(dtype.categories)
+        comments[name] = _COMMENTS.get(kind, {})
+    return as_text({"title": ""}, columns, comments)
+
+
+def without_values(frame):
+    """The columns in narwhals without values: a dataframe without rows, or one not collected."""
+    if is_dask_collection(frame) and hasattr(frame, "dtypes"):
+        import pandas
+
+        frame = pandas.DataFrame({name: pandas.Series([], dtype=dtype) for name, dtype in frame.dtypes.items()})
+    if nw.dependencies.is_into_dataframe(frame):
+        check_names(frame, "frame")
+        return nw.from_native(frame, eager_only=True).head(0)
+    known = None if nw.dependencies.is_into_series(frame) else nw.from_native(frame, pass_through=True)
+    return known if isinstance(known, nw.LazyFrame) else nw.from_native(_schema_of_arrow(frame).empty_table())
+
+
+def _schema_of_arrow(frame):
+    """Names and types of an object with the Arrow protocol; no records are read."""
+    schema = next((it for it in (frame, getattr(frame, "schema", None)) if hasattr(it, "__arrow_c_schema__")), None)
+    is_table = schema is not None or hasattr(frame, "__arrow_c_stream__")
+    if not is_table or nw.dependencies.is_into_series(frame):
+        raise TypeError(f"frame must be a dataframe or a list of column names, got {type(frame).__name__}.")
+    import pyarrow
+
+    if schema is not None:
+        return pyarrow.schema(schema)
+    return pyarrow.RecordBatchReader.from_stream(frame).schema
+
+
+def _kind(dtype):
+    if dtype is None or dtype == nw.Boolean:
+        return "" if dtype is None else BOOLEAN
+    if dtype.is_numeric():
+        return NUMBER
+    if isinstance(dtype, nw.Date | nw.Datetime):
+        return DATE
+    if dtype == nw.Duration:
+        return DURATION
+    return LABELS if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) else TEXT

@@ -1,7 +1,10 @@
 """``python -m skdpmic``: parse the options, run the command, print the result, and errors in one line."""
 
+import argparse
 import contextlib
+import csv
 import io
+import math
 import os
 import re
 import signal
@@ -9,28 +12,24 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NamedTuple
+from pathlib import Path
 
-from skdpmic._utils.errors import BudgetError
-from skdpmic._utils.texts import escaped, wrapped
-from skdpmic.command_line.options import DECLINED, DONE, INVALID, REFUSED, SIGNALLED, UNWRITTEN, parse_options
-from skdpmic.command_line.outputs import Outputs, UnwrittenError
-from skdpmic.command_line.printed import UnfailingStream, show, write_all_letters
-from skdpmic.command_line.spending import DeclinedError, Interrupts
+from skdpmic import __version__
+from skdpmic._utils.texts import BudgetError, aligned, escaped, quoted, wrapped
+from skdpmic.command_line import outputs
+from skdpmic.command_line.outputs import Interrupts, Outputs
 
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
-# How errors of the package call what is an option here.
-_ONLY_IN_PYTHON = r" or 'all'(?=, got )| For the order of all, pass k='all'\.|n_features=(?=\d)"
-_OPTIONS = "|".join(["k", "epsilon", "delta", "statistic", "keep", "features", "n_samples", "error"])
-_TARGET_PARAMETERS = "|".join(["y", "classes", "target_bounds"])
+_IN_PYTHON = {  # how errors of the package name what is an option, a file or the codebook here
+    r"^(k|epsilon|delta|statistic|keep|features|error) must ": r"--\1 must ",
+    r"^n_samples must ": "--n-samples must ",
+    r"^(y|classes|target_bounds) must ": "--target must ",
+    r"^(frame|X) must ": "{data} must ",
+    r"must match bounds and categories(, got .*? must be \w+)\..*": r"must match the codebook\1: correct one of them.",
+    r"\bin classes\b": "in the codebook",
+    r" or 'all'(?=, got )| For the order of all, pass k='all'\.|n_features=(?=\d)": "",
+}
 _UNSHOWN = "the result could not be printed, and was written to no file; it follows on stderr"
-
-
-class Run(NamedTuple):
-    """What a command has besides its arguments."""
-
-    outputs: Outputs
-    interrupts: Interrupts
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,11 +50,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit
         If the options are invalid, with status 2, or ask for help.
     """
-    write_all_letters()
+    outputs.write_all_letters()
     arguments = parse_options(argv)
     interrupts = Interrupts()
-    with contextlib.redirect_stderr(UnfailingStream(sys.stderr)), interrupts.handled(), _warnings_in_short():
-        run, printed = Run(Outputs(arguments), interrupts), io.StringIO()
+    with contextlib.redirect_stderr(outputs.UnfailingStream(sys.stderr)), interrupts.handled(), _warnings_in_short():
+        run, printed = Outputs(arguments, interrupts), io.StringIO()
         status, message = _executed(arguments, run, printed)
         if printed.getvalue():  # after the files, because a reader may close stdout
             status, message = _shown(printed.getvalue(), run, status, message)
@@ -67,41 +66,40 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _executed(arguments, run, printed):
     """The exit status of a command and the message of its error; its output is kept for later."""
     try:
-        with run.outputs, contextlib.redirect_stdout(printed):
-            # Imported here, so that help and invalid options are fast.
-            import_module(f"skdpmic.command_line.command_{arguments.command}").execute(arguments, run)
+        with run:
+            run.begin()
+            with contextlib.redirect_stdout(printed):
+                # Imported here, so that help and invalid options are fast.
+                getattr(import_module("skdpmic.command_line.commands"), arguments.command)(arguments, run)
         return DONE, None
-    except DeclinedError:
+    except outputs.DeclinedError:
         return DECLINED, "declined: nothing was spent."
     except BudgetError as error:
         return REFUSED, str(error)
-    except UnwrittenError as error:
-        files = [f"{path!r} could not be written: {_without_data(one)}" for path, one in error.errors.items()]
+    except outputs.UnwrittenError as error:
+        (errors,) = error.args
+        files = [f"{path!r} could not be written: {_without_data(one)}" for path, one in errors.items()]
         return UNWRITTEN, "\n".join(files)
-    except KeyboardInterrupt:
-        return SIGNALLED + (run.interrupts.number or signal.SIGINT), _or_charged("interrupted.", run)
-    except Exception as error:
-        if run.interrupts.number is not None:  # a library has turned it into another error
-            return SIGNALLED + run.interrupts.number, _or_charged("interrupted.", run)
-        return UNWRITTEN if run.interrupts.is_paid else INVALID, _or_charged(
-            _in_words_of_options(_without_data(error), arguments), run
-        )
-
-
-def _or_charged(message, run):
-    return f"{message} The cost was charged before." if run.interrupts.is_paid else message
+    except (KeyboardInterrupt, Exception) as error:
+        number, is_paid = run.interrupts.number, run.interrupts.is_paid
+        if number is not None or isinstance(error, KeyboardInterrupt):  # a library may turn it into another error
+            status, message = SIGNALLED + (number or signal.SIGINT), "interrupted."
+        else:
+            status, message = UNWRITTEN if is_paid else INVALID, _in_words_of_options(_without_data(error), arguments)
+        return status, f"{message} The cost was charged before." if is_paid else message
 
 
 def _shown(text, run, status, message):
     """Print a result, to stderr if stdout fails: what is paid for is kept, but a reader may stop early."""
-    error = show(text)
-    if error is None:
-        return status, message
-    if not run.outputs.written:
-        print(_UNSHOWN, text, sep="\n", end="", file=sys.stderr)
-    if isinstance(error, BrokenPipeError):
-        return status, message
-    return status or UNWRITTEN, f"stdout could not be written: {_without_data(error)}" if message is None else message
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except outputs.STREAM_ERRORS as error:
+        if not run.written:
+            print(_UNSHOWN, text, sep="\n", end="", file=sys.stderr)
+        if not isinstance(error, BrokenPipeError):
+            return status or UNWRITTEN, message or f"stdout could not be written: {_without_data(error)}"
+    return status, message
 
 
 def _without_data(error):
@@ -113,11 +111,10 @@ def _without_data(error):
 
 
 def _in_words_of_options(message, arguments):
-    """The message with the option, or the file, in place of the parameter that it begins with."""
-    message = re.sub(rf"^({_OPTIONS}) must ", lambda found: f"--{found[1].replace('_', '-')} must ", message)
-    message = re.sub(_ONLY_IN_PYTHON, "", message)
-    message = re.sub(rf"^({_TARGET_PARAMETERS}) must ", "--target must ", message)
-    return re.sub(r"^(frame|X) must ", f"{os.path.basename(getattr(arguments, 'data', 'DATA'))} must ", message)
+    data = os.path.basename(getattr(arguments, "data", "DATA"))
+    for in_python, here in _IN_PYTHON.items():
+        message = re.sub(in_python, lambda found, here=here: found.expand(here).replace("{data}", data), message)
+    return message
 
 
 def _warning(message):
@@ -132,3 +129,164 @@ def _warnings_in_short():
         warnings.simplefilter("always", UserWarning)  # the category used by this package
         warnings.showwarning = lambda message, *_: print(_warning(message), file=sys.stderr)
         yield
+
+
+DONE, INVALID, USAGE, REFUSED, DECLINED, UNWRITTEN = range(6)
+SIGNALLED = 128  # added to the number of the signal
+_STATUSES = {
+    DONE: "done",
+    INVALID: "invalid input or data; a message explains, without values of the data",
+    USAGE: "invalid options",
+    REFUSED: "refused by the ledger: the cost exceeds what remains",
+    DECLINED: "you declined, or there was no terminal to ask at; nothing was spent",
+    UNWRITTEN: "charged, but a file could not be written; the result is printed",
+    SIGNALLED + 2: f"interrupted (Ctrl-C; {SIGNALLED + 15} by SIGTERM); a message says so if it was charged",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help and errors are broken between words to fit the terminal."""
+
+    def __init__(self, description, **options):
+        first, *others = [(f"  {status}", meaning) for status, meaning in _STATUSES.items()]
+        super().__init__(
+            description=wrapped(description),
+            epilog=f"exit status:\n{aligned(first, others)}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            **options,
+        )
+
+    def error(self, message):
+        """Print the usage and the message, and exit."""
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, wrapped(f"{self.prog}: error: {message}") + "\n")
+
+
+def parse_options(argv):
+    """Parse the options of a command; its name is `command`.
+
+    Parameters
+    ----------
+    argv : sequence of str or None
+        Arguments; None takes them from the command line.
+
+    Returns
+    -------
+    argparse.Namespace
+    """
+    what = "Choose the columns of a table that predict a target, under differential privacy."
+    parser = _Parser(what, prog="python -m skdpmic")
+    parser.add_argument("--version", action="version", version=f"skdpmic {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (what, required, others) in _COMMANDS.items():
+        command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+        for option in [*required, *others, "--json"]:
+            command.add_argument(*option.split(), **_OPTIONS[option]).required = option in required
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help()
+        raise SystemExit(USAGE)
+    arguments = parser.parse_args(argv)
+    fail = commands.choices[arguments.command].error
+    if arguments.command == "plan" and (arguments.epsilon is None) == (arguments.error is None):
+        fail("pass either --epsilon or --error")
+    if arguments.command == "ledger":
+        has_limits = arguments.delta or arguments.max_rows_per_person is not None
+        if arguments.create != (arguments.epsilon is not None) or (has_limits and not arguments.create):
+            fail("--create requires --epsilon, and limits are allowed with --create only")
+    return arguments
+
+
+# --- Values of options ------------------------------------------------------------------------------------------------
+
+
+def _finite(text):
+    with contextlib.suppress(ValueError):
+        if math.isfinite(number := float(text)):  # an infinite epsilon adds no noise
+            return number
+    raise argparse.ArgumentTypeError(f"must be a finite number, got {quoted(text)}")
+
+
+def _letter(text):
+    letter = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(letter) != 1 or not letter.isascii():
+        raise argparse.ArgumentTypeError(f"must be one character, or tab, got {quoted(text)}")
+    return letter
+
+
+def _names(text):
+    """Names separated by commas; a name with a comma is in quotes, as in a CSV."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _ending_in(*suffixes):
+    def path(text):
+        if Path(text).suffix.lower() not in suffixes:  # now, so that no error comes after the charge
+            raise argparse.ArgumentTypeError(f"must end in {' or '.join(suffixes)}, got {quoted(text)}")
+        return text
+
+    return path
+
+
+# --- Commands and their options ---------------------------------------------------------------------------------------
+
+
+def _value(metavar, help_, **more):
+    return {"metavar": metavar, "help": help_} | more
+
+
+def _switch(help_):
+    return {"action": "store_true", "help": help_}
+
+
+_TABLE = "a .csv, .tsv or .txt file (or .gz of one) with column names in the first line, or a .parquet file"
+_CARD = "write a privacy card to publish with the result, as .html or .json"
+_PICTURE = "plot the result to a .png, .svg or .pdf file"
+_OPTIONS = {  # as argparse takes them
+    "data": _value("DATA", _TABLE),
+    "file": _value("FILE", "the ledger"),
+    "--codebook": _value("FILE", "the codebook: template writes one to fill in", type=_ending_in(".toml")),
+    "--target": _value("COLUMN", "column to predict"),
+    "--k": _value("K", "number of columns to choose", type=int),
+    "--n-samples": _value("N", "number of records (or people)", type=int),
+    "--epsilon": _value("E", "privacy budget, above 0", type=_finite),
+    "--delta": _value("D", "delta, far below 1 / N if not 0 (default: 0)", type=_finite, default=0.0),
+    "--error": _value("R", "distinguish scores that differ by R", type=_finite),
+    "--statistic": _value("NAME", "how columns are scored (default: mtv_r)", default="mtv_r"),
+    "--features": _value("A,B,...", "choose among these columns only", type=_names),
+    "--keep": _value("A,B,...", "keep these columns in any case, at no cost", type=_names, default=[]),
+    "--delimiter": _value("C", "delimiter of values in a text file (default: , or tab in .tsv)", type=_letter),
+    "--decimal": _value("C", "decimal point of numbers in a CSV (default: .)", type=_letter, default="."),
+    "--line-breaks": _switch("allow line breaks in quoted values, if a program wrote the CSV"),
+    "--ledger": _value("FILE", "ledger to charge; refuses if the cost does not fit"),
+    "--create": _switch("create it, with the limits given by the other options"),
+    "--max-rows-per-person": _value("M", "add up costs per person with at most M records", type=int),
+    "--yes": _switch("spend without asking, for scripts"),
+    "--verbose": _switch("print progress to stderr; do not publish it"),
+    "-o --output": _value("FILE", "write the codebook to a new file, or the names to a file, one per line"),
+    "--card": _value("FILE", _CARD, type=_ending_in(".html", ".json")),
+    "--picture": _value("FILE", _PICTURE, type=_ending_in(".png", ".svg", ".pdf")),
+    "--json": _switch("print one JSON object and nothing else"),
+}
+_FORMAT = ("--delimiter", "--decimal", "--line-breaks")
+_CHOICE = ("--statistic", "--features", "--keep")
+_SPENDING = ("--delta", "--ledger", "--yes", "--verbose", "--card", "--picture")
+_LIMITS = ("--create", "--epsilon", "--delta", "--max-rows-per-person", "--picture")
+_COMMANDS = {  # what each is for, the options that it requires, and others
+    "template": ("print a codebook to fill in, from names and types of columns", ["data"], [*_FORMAT, "-o --output"]),
+    "summary": (
+        "check privately whether a codebook fits the data",
+        ["data", "--codebook", "--epsilon"],
+        [*_FORMAT, *_SPENDING],
+    ),
+    "plan": (
+        "plan the noise of a choice, or the epsilon it needs; free",
+        ["--codebook", "--target", "--k", "--n-samples"],
+        [*_CHOICE, "--epsilon", "--error", "--delta"],
+    ),
+    "select": (
+        "publish the names of the columns that predict a target best",
+        ["data", "--codebook", "--target", "--k", "--epsilon"],
+        [*_FORMAT, *_CHOICE, *_SPENDING, "-o --output"],
+    ),
+    "ledger": ("print a privacy budget and its charges, or create one", ["file"], _LIMITS),
+}

@@ -1,25 +1,242 @@
 """All correlations of a table in one release, under differential privacy."""
 
+import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 
-from skdpmic._utils.errors import warn
-from skdpmic._utils.private_estimator import check_published
-from skdpmic._utils.rollback import one_call_at_a_time
+from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.private_estimator import PrivateEstimator, check_published
+from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, interval_column, number_column, why_broken
-from skdpmic._utils.texts import counted, names_of
+from skdpmic._utils.texts import SILENT, Progress, counted, names_of, quoted, warn
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties, nearest_correlation, pearson_of_kendall
-from skdpmic.correlation.matrix_release import KendallRelease, PrivateMatrixEstimator, matrix_plan
-from skdpmic.privacy.parameters import check_confidence
-from skdpmic.release.path import publish, store
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.features import listed
-from skdpmic.table.frames import columns_by_columns
-from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
-from skdpmic.table.reading import read_features
+from skdpmic.privacy.composition import check_confidence, rho_for, scale_for_rho
+from skdpmic.privacy.mechanisms import gaussian_quantile
+from skdpmic.privacy.noise import discrete_gaussian, with_noise
+from skdpmic.release.path import Ready, UnscoredPlan, UnscoredRelease, check_budget_and_run, run, store
+from skdpmic.statistics.ranks import MAX_RECORDS, concordance, in_order, mid_ranks
+from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity
+from skdpmic.table.facts import PublicFacts, listed
+from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame
+from skdpmic.table.records import FEWEST, read_features
+from skdpmic.table.tables import open_table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MatrixPlan(UnscoredPlan):
+    """What is published of all columns of a table together, without a target."""
+
+    release_of: Callable[[Any], Any]  # the release of columns with these domains
+    read_columns: Callable[[Any, Any, Any], Any]  # records of an opened table, by its facts, and the object it was
+
+    def cost(self, n_features):
+        """The cost of a fit, to any number of features."""
+        return UnscoredRelease(self.epsilon, self.delta).cost
+
+    def read_table(self, X, y=None):
+        """The records of a table in memory; y is ignored."""
+        if is_dask_collection(X):
+            raise TypeError(
+                "X must be in memory, because ranks cannot be computed from pieces of a table, got a dask "
+                "collection: pass X.compute()."
+            )
+        table = open_table(X, self.reader, takes_text=self.facts.takes_text, least=FEWEST)
+        if table.n_features < 2:
+            raise ValueError(
+                f"Found array with 1 feature(s) (shape=({table.n_samples}, 1)) while a minimum of 2 is required by "
+                f"{self.reader}."
+            )
+        return self.read_columns(table, self.facts, X)
+
+    def ready(self, public):
+        """The release of a table of which this is public; warns, and refuses what cannot be released."""
+        release = self.release_of(public.shape.domains)
+        self.warn_about_table(public)
+        mechanism = release.mechanism(public.shape)
+        release.warn_about_noise(mechanism, public.shape)
+        entry = self.entry(release, mechanism, public.shape, release.statistic)
+        return Ready(entry, partial(_results, self, release, mechanism, entry))
+
+
+def _results(plan, release, mechanism, entry, records, random_bytes):
+    """What an estimator stores of a release: all of it noisy or public."""
+    sampled = records.sampled(Progress(plan.reader, plan.verbose))
+    released = release.draw(sampled, mechanism, plan.n_jobs, random_bytes)
+    return plan.results(records.public, released, entry) | {"_mechanism": mechanism}
+
+
+@dataclass(eq=False, repr=False)
+class PrivateMatrixEstimator(PrivateEstimator):
+    """An estimator that releases a noisy matrix of Kendall's correlations, and results computed from it."""
+
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    _: KW_ONLY
+    categories: Categories | None = None
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
+
+    def _plan(self):
+        """The `MatrixPlan` of a fit."""
+        raise NotImplementedError
+
+    def noise_scale_for(self, n_samples: int, n_features: int) -> float:
+        """Compute `noise_scale_` of a fit to a table of this shape: the standard deviation of each correlation's noise.
+
+        Costs no privacy: it uses only the parameters and these numbers, and charges no ledger.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of records, at least 4; number of people with `max_rows_per_group`.
+        n_features : int
+
+        Returns
+        -------
+        float
+        """
+        plan = self._plan()
+        check_whole(n_samples, "n_samples", 4)
+        check_whole(n_features, "n_features", 2)
+        each = plan.facts.max_rows_per_group or 1
+        budget = (plan.epsilon, plan.delta, int(n_features), int(n_samples) * each, each)
+        return NoisyConcordances.for_budget(*budget).noise_scale
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
+
+
+def matrix_plan(estimator, facts, release_of, read_columns):
+    """The plan of an estimator; a ValueError or TypeError if a parameter that all of them have is invalid."""
+    check_budget_and_run(estimator)
+    if estimator.delta == 0:
+        raise ValueError(f"delta must be a number in (0, 1), got {quoted(estimator.delta)}.")
+    return MatrixPlan.of(estimator, facts, release_of=release_of, read_columns=read_columns)
+
+
+# --- Kendall's correlations, and their noise -------------------------------------------------------------------------
+
+
+_MAX_NOISE_SCALE = 1 / 3  # standard deviation of the noise, a third of the largest correlation
+
+
+def concordances(ranks, n_jobs=None, progress=SILENT):
+    """Concordant minus discordant pairs of records, for each pair of columns, and each column with itself.
+
+    For a column with itself, this is the number of untied pairs.
+
+    Parameters
+    ----------
+    ranks : list of n_columns int64 ndarrays of shape (n_samples,)
+        Ranks from :func:`skdpmic.statistics.ranks.mid_ranks`, of at most ``MAX_RECORDS`` records.
+    n_jobs : int, default=None
+    progress : Progress, default=SILENT
+
+    Returns
+    -------
+    int64 ndarray of shape (n_columns (n_columns + 1) / 2,)
+        In the order of ``np.triu_indices(n_columns)``, for any `n_jobs`.
+    """
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
+    rows = parallel(delayed(_row_of_concordances)(ranks, i) for i in range(len(ranks)))
+    rows = progress.track(rows, len(ranks) * (len(ranks) + 1) // 2, "pairs of columns", size=len)
+    return np.array([total for row in rows for total in row], dtype=np.int64)
+
+
+def _row_of_concordances(ranks, i):
+    return [concordance(ranks[i], other) for other in ranks[i:]]
+
+
+@dataclass(frozen=True)
+class NoisyConcordances:
+    """Independent noise on all Kendall sums; these are integers, so nothing is rounded.
+
+    Parameters
+    ----------
+    scale : int
+        Standard deviation of the noise on a sum, in pairs of records; 0 for none.
+    n_pairs : int
+        Number of pairs of records.
+    """
+
+    scale: int
+    n_pairs: int
+
+    name = "gaussian"
+
+    @classmethod
+    def for_budget(cls, epsilon, delta, n_columns, n, rows_per_group=1):
+        """The mechanism that releases the sums of this many columns and records with budget (epsilon, delta)."""
+        squared_sensitivity = kendall_matrix_squared_sensitivity(n_columns, n, rows_per_group)
+        return cls(scale_for_rho(rho_for(epsilon, delta), squared_sensitivity, 1), n * (n - 1) // 2)
+
+    @property
+    def noise_scale(self):
+        """Standard deviation of the noise on a correlation."""
+        return self.scale / self.n_pairs
+
+    def release(self, sums, random_bytes):
+        """Noisy correlations, not clamped to [-1, 1]: a float64 ndarray of the shape of `sums`."""
+        return with_noise(discrete_gaussian, self.scale**2, sums, random_bytes) / self.n_pairs
+
+    def half_width(self, confidence):
+        """Half-width of an interval of at least this confidence for a noise-free correlation."""
+        return 0.0 if self.scale == 0 else (gaussian_quantile(self.scale, confidence) + 1) / self.n_pairs
+
+
+@dataclass(frozen=True)
+class KendallRelease(UnscoredRelease):
+    """A release of all correlations of the columns of a table."""
+
+    publishes = "matrix"
+    statistic = "kendall"
+
+    def mechanism(self, shape):
+        """The noise."""
+        if shape.n_samples > MAX_RECORDS:
+            raise ValueError(f"X must have at most {MAX_RECORDS:,} samples, got n_samples={shape.n_samples:,}.")
+        size = shape.n_features, shape.n_samples, shape.rows_per_group
+        return NoisyConcordances.for_budget(self.epsilon, self.delta, *size)
+
+    def warn_about_noise(self, mechanism, shape):
+        """Warn if no correlation can be distinguished from noise."""
+        if mechanism.noise_scale > _MAX_NOISE_SCALE:
+            advice = "It falls as n_samples * epsilon grows and as n_features falls; noise_scale_for computes it."
+            warn_about_excessive_noise("each correlation", mechanism.noise_scale, self.epsilon, shape, advice)
+
+    def draw(self, records, mechanism, n_jobs, random_bytes):
+        """The published attributes."""
+        ranks = records.map_features(_ranks, n_jobs)
+        sums = concordances(ranks, n_jobs, records.progress)
+        noisy = np.empty((len(ranks), len(ranks)))
+        above = np.triu_indices(len(ranks))
+        noisy[above] = noisy.T[above] = mechanism.release(sums, random_bytes)
+        untied = noisy.diagonal().copy()
+        np.fill_diagonal(noisy, 1.0)
+        return {"noisy_correlation_": noisy, "untied_fraction_": untied, "noise_scale_": mechanism.noise_scale}
+
+
+def _ranks(column, domain):
+    return mid_ranks(in_order(column, domain))
+
+
+def warn_about_excessive_noise(what, noise_scale, epsilon, shape, advice):
+    """Warn that the noise on `what` exceeds the signal."""
+    warn(
+        f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
+        f"epsilon={float(epsilon):g}, the noise on {what} has a standard deviation of {noise_scale:.2g}. {advice}",
+    )
 
 
 class PrivateCorrelation(PrivateMatrixEstimator):
@@ -110,28 +327,6 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        categories: Categories | None = None,
-        max_rows_per_group: int | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.categories = categories
-        self.max_rows_per_group = max_rows_per_group
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-
-    @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:
         """Release the correlations of all columns.
 
@@ -157,8 +352,6 @@ class PrivateCorrelation(PrivateMatrixEstimator):
             If a parameter or the data is invalid. The estimator is left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
-        RuntimeError
-            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----
@@ -169,9 +362,9 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         """
         plan = self._plan()
         X = in_memory(X)
-        records = plan.read(X, groups)
+        records = plan.read(X, None, groups)
         ready = plan.ready(records.public)
-        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        published = run(ready.entry, partial(ready.draw, records), ledger=self.ledger, random_state=self.random_state)
         store(self, published | _labelled(published["noisy_correlation_"], X))
         return self
 
@@ -263,3 +456,114 @@ def _labelled(noisy, X):
     if not is_frame(X):
         return matrices
     return {name: columns_by_columns(matrix, as_frame(X)) for name, matrix in matrices.items()}
+
+
+_TIE_FREE = 3.0  # standard deviations of the noise
+FEW_TIES = 0.99  # share of untied pairs; with more ties, Greiner's sine formula does not hold
+_TINY = 1e-12
+_CLOSE, _MOST_STEPS = 1e-9, 400  # tolerance of the diagonal
+
+
+def nearest_correlation(matrix):
+    """The correlation matrix nearest, in the Frobenius norm, to a symmetric matrix clamped to [-1, 1].
+
+    A correlation matrix is positive semidefinite with a diagonal of ones. The one nearest to the unclamped matrix may
+    differ. Both steps, clamping and what follows, project onto a convex set, so neither increases the distance to any
+    correlation matrix [1]_. With ``(.)+`` for the positive semidefinite part, the nearest is ``(matrix + diag(t))+``
+    for the t that makes its diagonal one, the minimum of a smooth convex function [2]_.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_columns, n_columns)
+        Symmetric.
+
+    Returns
+    -------
+    ndarray of shape (n_columns, n_columns)
+
+    References
+    ----------
+    .. [1] N. J. Higham, "Computing the nearest correlation matrix", IMA Journal of Numerical Analysis 2002.
+    .. [2] H. Qi and D. Sun, "A Quadratically Convergent Newton Method for Computing the Nearest Correlation Matrix",
+       SIAM Journal on Matrix Analysis and Applications 2006.
+    """
+    target = np.clip(matrix, -1.0, 1.0)
+    np.fill_diagonal(target, 1.0)
+    if (np.linalg.eigvalsh(target) >= 0).all():  # also if there are no columns
+        return target
+
+    shift, step = np.zeros(len(target)), 1.0
+    part = _positive_part(target)
+    excess = part.diagonal() - 1  # the gradient, which changes by at most the change of the shift
+    for iteration in range(_MOST_STEPS):
+        if np.abs(excess).max() < _CLOSE:
+            break
+        change = -step * excess
+        shift = shift + change
+        part = _positive_part(target + np.diag(shift))
+        bend = part.diagonal() - 1 - excess
+        excess = excess + bend
+        along = change @ bend
+        # The step of Barzilai and Borwein is fast; if it fails, a step of 1 always converges.
+        step = max(1.0, change @ change / along) if along > 0 and iteration < _MOST_STEPS // 2 else 1.0
+    root = np.sqrt(part.diagonal())
+    part = np.clip(part / np.outer(root, root), -1.0, 1.0)
+    np.fill_diagonal(part, 1.0)
+    return (part + part.T) / 2
+
+
+def _positive_part(matrix):
+    """The matrix with its negative eigenvalues set to 0."""
+    values, vectors = np.linalg.eigh(matrix)
+    return (vectors * np.maximum(values, 0)) @ vectors.T
+
+
+def pearson_of_kendall(taus):
+    """Pearson's correlations of jointly normal columns with these Kendall correlations: ``sin(pi/2 tau)`` (Greiner)."""
+    return np.sin(math.pi / 2 * np.clip(taus, -1.0, 1.0))
+
+
+def known_shares(untied, noise_scale):
+    """Shares of untied pairs: 1 if noise may hide that there are no ties, and never smaller than the noise allows.
+
+    Parameters
+    ----------
+    untied : ndarray of shape (n_columns,)
+        Noisy shares.
+    noise_scale : float
+        Standard deviation of the noise on each, at most 1.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,)
+    """
+    shares = np.where(untied > 1 - _TIE_FREE * noise_scale, 1.0, untied)
+    return np.maximum(shares, max(min(_TIE_FREE * noise_scale, 1.0), _TINY))  # the share may be 0 for a constant
+
+
+def columns_with_ties(untied, noise_scale):
+    """Indices of the columns with evidence of many ties; parameters as in :func:`known_shares`."""
+    return np.flatnonzero(known_shares(untied, min(noise_scale, 1.0)) < FEW_TIES).tolist()
+
+
+def among_untied(taus, shares, noise_scale):
+    """Pearson's correlations from Kendall's among untied pairs, and the noise on each.
+
+    Parameters
+    ----------
+    taus : ndarray of shape (n_columns, n_columns)
+        Noisy Kendall correlations; ties count 0.
+    shares : ndarray of shape (n_columns,)
+        From :func:`known_shares`.
+    noise_scale : float
+        Standard deviation of the noise on each.
+
+    Returns
+    -------
+    correlation, noise : ndarrays of shape (n_columns, n_columns)
+        The noise is given as standard deviations at a correlation of 0, where these are largest.
+    """
+    of_pairs = np.sqrt(np.outer(shares, shares))
+    correlation = pearson_of_kendall(taus / of_pairs)
+    np.fill_diagonal(correlation, 1.0)
+    return correlation, noise_scale * math.pi / 2 / of_pairs

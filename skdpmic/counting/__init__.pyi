@@ -1,5 +1,4 @@
-from .distributed import merge_all
 from .sketch import RangeGridSketch
-from .streams import count_stream
+from .streams import count_stream, merge_all
 
 __all__ = ["RangeGridSketch", "count_stream", "merge_all"]

@@ -1,5 +1,8 @@
 """The data that MICr needs from a table, collected in pieces: exact, mergeable counts on public grids."""
 
+import hashlib
+import heapq
+import json
 import os
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,17 +14,17 @@ from numpy.typing import NDArray
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic._utils.arguments import is_number
-from skdpmic._utils.rollback import in_use
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.private_estimator import in_use
+from skdpmic._utils.readable import refuse_target_among
+from skdpmic._utils.texts import quoted, require_type
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
-from skdpmic._utils.user_files import check_regular, write_whole
-from skdpmic.counting.chunks import count_into, differences, united
-from skdpmic.counting.sketch_format import pack, unpack
+from skdpmic._utils.user_files import check_regular, read_json, write_whole
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
-from skdpmic.table.domains import Nominal
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.reading import refuse_dask
-from skdpmic.table.targets import WEIGHT_UNITS
+from skdpmic.table.domains import Ignored, Labels, Nominal, to_json
+from skdpmic.table.facts import Description, PublicFacts, as_names, check_n_features, from_json
+from skdpmic.table.records import map_features, open_chunk, read_columns, refuse_dask
+from skdpmic.table.tables import check_columns_seen
+from skdpmic.table.values import WEIGHT_UNITS, check_classes, check_kind, check_weights_given, make_target, read_weights
 
 _MAX_COUNT = 2**32 - 1  # counts are uint32
 _DAMAGED = "the sketch is damaged: its features have not counted the same records."
@@ -156,18 +159,15 @@ class RangeGridSketch:
         if description.names is not None:
             self.feature_names_in_ = description.names
         self.description, self.n_features_in_ = description, description.n_features
-        self.domains = description.encoded_domains
+        self.domains = [domain.encoded for domain in description.domains]
         self.classes, self.n_classes = description.classes, description.n_classes
         self.statistic, self.correction = statistic, correction
         self.B, self.c, self.n_parts = self.measure.B, self.measure.c, self.measure.n_parts
-        self.n_samples, self._parts = 0, frozenset()  # identities of what was counted: skdpmic/counting/chunks.py
+        self.n_samples, self._parts = 0, frozenset()  # identities of what was counted: skdpmic/counting/sketch.py
         self._grids = self.measure.counts(None if description.target is None else description.target.encoded)
         self._starts = self._place_features()
-        self._counts = self._zeros()
+        self._counts = np.zeros(self._starts[-1], dtype=np.uint32)
         self._is_torn = False  # whether an update was interrupted, so that features may have counted different records
-
-    def _zeros(self):
-        return np.zeros(self._starts[-1], dtype=np.uint32)
 
     def _place_features(self):
         """The positions where the counts of each feature begin, and the end; their number depends on the domain."""
@@ -246,10 +246,8 @@ class RangeGridSketch:
             itself, a copy of it, the same file, or a sketch with which it was merged. In a merge of more than 4,096
             sketches, some are forgotten.
         """
-        if not isinstance(other, RangeGridSketch):
-            raise TypeError(f"other must be a RangeGridSketch, got {type(other).__name__}.")
-        different = differences(self, other)
-        if different:
+        require_type(isinstance(other, RangeGridSketch), "other must be a RangeGridSketch", other)
+        if different := differences(self, other):
             raise ValueError(f"sketches must have the same public parameters to be merged, got different {different}.")
         with self._in_use(), other._in_use():
             self._check_addition(other.n_samples)
@@ -264,7 +262,7 @@ class RangeGridSketch:
         -------
         RangeGridSketch
         """
-        return self._with(self._zeros(), 0, frozenset())
+        return self._with(np.zeros_like(self._counts), 0, frozenset())
 
     def __copy__(self):
         return self._with(self._counts.copy(), self.n_samples, self._parts, self._is_torn)
@@ -315,7 +313,7 @@ class RangeGridSketch:
         """Serialize the sketch to bytes, which are as sensitive as the data: they contain exact counts without noise.
 
         Equal sketches of the same counts have equal bytes, on every machine and for any order of merges. They are not a
-        pickle and contain no code; `skdpmic/counting/sketch_format.py` describes them.
+        pickle and contain no code; `skdpmic/counting/sketch.py` describes them.
 
         Returns
         -------
@@ -329,7 +327,9 @@ class RangeGridSketch:
         """
         with self._in_use():
             self._check_undamaged()
-            return pack(self)
+            counts = self._counts.astype(_COUNTS, copy=False).tobytes()
+            content = b"".join([_NAME, _VERSION, b"\n", _line(self, self.n_samples, self._parts), b"\n", counts])
+            return content + hashlib.sha256(content).digest()
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
@@ -394,4 +394,213 @@ class RangeGridSketch:
     def __setstate__(self, state):
         vars(self).update(state)
         if self.n_samples == 0:
-            self._counts, self._is_torn = self._zeros(), False
+            self._counts, self._is_torn = np.zeros(self._starts[-1], dtype=np.uint32), False
+
+
+# --- Identities ------------------------------------------------------------------------------------------------------
+#
+# Random identities of what sketches have counted, so that a merge notices counts that it already contains.
+#
+# A sketch gets an identity with its first record, not before: copies of an empty sketch, filled elsewhere, differ.
+# Copies of a filled one, and everything they are merged into, share its identity. Identities come from the operating
+# system, so they reveal nothing about records; two counts of the same rows have two identities.
+
+
+_SIZE = 16  # bytes, so that no two are equal by chance
+MOST = 4096  # in a sketch; of more, the smallest are kept, so that two large merges keep the same ones
+
+
+def united(here, there):
+    """The identities in two sets, at most ``MOST``; a ValueError if some are in both."""
+    if not here.isdisjoint(there):
+        raise ValueError(
+            "sketches must have no counts in common to be merged, or records would count twice, got the same sketch, a "
+            "copy, or merged ones that contain the same sketch: merge each sketch once."
+        )
+    return frozenset(heapq.nsmallest(MOST, here | there))
+
+
+# --- Public parameters -----------------------------------------------------------------------------------------------
+
+
+_NAMES = {"domains": "bounds or categories", "names": "feature_names", "target": "target_bounds"}
+
+
+def differences(here, there):
+    """Names of the public parameters in which two sketches differ, as str; their counts can then not be summed."""
+    here, there = (public | public["parameters"] for public in map(_public, (here, there)))
+    names = [name for name in here if here[name] != there.get(name) and name != "parameters"]
+    return ", ".join(_NAMES.get(name, name) for name in names)
+
+
+def _public(sketch):
+    """The public parameters as plain lists and numbers; without weights, as in versions before weights existed."""
+    names, classes = sketch.description.names, sketch.description.classes
+    values = {name: getattr(sketch, name) for name in _PARAMETERS}
+    return {
+        "domains": [to_json(domain) for domain in sketch.description.domains],
+        "names": None if names is None else names.tolist(),
+        "target": to_json(sketch.description.target),
+        "classes": None if classes is None else _labels_to_json(classes),
+        "parameters": {name: value for name, value in values.items() if name != "max_weight" or value is not None},
+    }
+
+
+def are_equal(a, b):
+    """Whether two public values are equal and of one kind."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
+    return type(a) is type(b) and a == b
+
+
+# --- Counting --------------------------------------------------------------------------------------------------------
+
+
+_FEATURES_AT_ONCE = 256  # features counted before they are added, which limits the memory of an update
+
+
+def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reader=None):
+    """Count a chunk, with the columns of `owner` (an estimator or the sketch); `reader` is named in errors.
+
+    Returns the columns and the target, as read.
+    """
+    check_weights_given(sample_weight, sketch.max_weight)
+    description, name = sketch.description, reader or type(owner).__name__
+    table = open_chunk(X, description.domains, name)
+    check_columns_seen(owner, table)
+    refuse_target_among(table.names, y)
+    columns = read_columns(table, description.domains)
+    target = make_target(y, table.n_samples, description.target, description.classes, name)
+    if sample_weight is not None:
+        target = target._replace(weights=read_weights(sample_weight, sketch.max_weight, table.n_samples))
+    with sketch._in_use(only_reads=False):
+        _add(sketch, columns, target, n_jobs)
+    return columns, target
+
+
+def _add(sketch, columns, target, n_jobs):
+    n_samples = columns.shape[1]
+    sketch._check_addition(n_samples)
+    target = sketch._place(target)
+
+    def count(column, domain):
+        return sketch._grids.count(column, domain, target)
+
+    sketch._is_torn = True
+    for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
+        block = slice(first, first + _FEATURES_AT_ONCE)
+        counts = map_features(count, columns[block], sketch.domains[block], n_jobs)
+        for j, counts_j in enumerate(counts, first):
+            sketch._counts_of(j)[:] += counts_j
+    sketch.n_samples += n_samples
+    if sketch.n_samples > 0 and not sketch._parts:
+        sketch._parts = frozenset([os.urandom(_SIZE)])
+    sketch._is_torn = False
+
+
+_NAME = b"skdpmic RangeGridSketch "
+_VERSION = b"7"  # of the format, and of the order of the grids
+_COUNTS = np.dtype("<u4")
+_DIGEST_BYTES = hashlib.sha256().digest_size
+_PARAMETERS = ("statistic", "correction", "B", "c", "n_parts", "max_weight")  # besides the description
+_WIDEST_DTYPE = {"i": np.int64, "u": np.uint64, "f": np.float64}  # labels of one kind are equal for any item size
+_FOREIGN = "the data must come from RangeGridSketch.to_bytes or save, got other or damaged data."
+
+
+def unpack(data, described):
+    """The sketch of these bytes; a ValueError if they are incomplete or damaged.
+
+    Parameters
+    ----------
+    data : bytes, bytearray or memoryview
+    described : callable
+        Makes a sketch without records from a description and keywords.
+    """
+    line, counts = _contents(data)
+    try:
+        sketch, n_samples, identities = _without_records(line, described, len(counts) // _COUNTS.itemsize)
+        is_whole = len(counts) == sketch._counts.nbytes and _line(sketch, n_samples, identities) == line
+        is_valid = is_whole and (n_samples > 0) == (len(identities) > 0)
+    except MemoryError:
+        raise
+    except Exception:
+        is_valid = False  # raised below, because the error and its traceback hold what is in the file
+    if not is_valid:
+        raise ValueError(_FOREIGN)
+    sketch._counts[:] = np.frombuffer(counts, dtype=_COUNTS)
+    sketch.n_samples, sketch._parts = n_samples, identities
+    return sketch
+
+
+def _contents(data):
+    """The line of public parameters, and the bytes of the counts."""
+    require_type(isinstance(data, bytes | bytearray | memoryview), "data must be bytes", data)
+    data = bytes(data)
+    content, digest = data[:-_DIGEST_BYTES], data[-_DIGEST_BYTES:]
+    if not content.startswith(_NAME):
+        raise ValueError(_FOREIGN)
+    version, line, counts = [*content.removeprefix(_NAME).split(b"\n", 2), b"", b""][:3]
+    if version != _VERSION and version.isdigit():
+        raise ValueError(
+            f"the sketch has format version {int(version)}, but this version of skdpmic reads {int(_VERSION)}: count "
+            "the records again with this version."
+        )
+    if hashlib.sha256(content).digest() != digest:
+        raise ValueError(f"{_FOREIGN.removesuffix('.')}: the checksum does not match.")
+    return line, counts
+
+
+def _line(sketch, n_samples, identities):
+    """The public parameters as one line, the same for equal sketches of the same counts."""
+    public = _public(sketch) | {"n_samples": n_samples, "parts": sorted(part.hex() for part in identities)}
+    return json.dumps(public, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def _without_records(line, described, n_counts):
+    """A sketch that has not counted the records yet, their number, and the identities of what was counted."""
+    public = read_json(line)
+    identities = frozenset(map(bytes.fromhex, public["parts"]))
+    are_ours = len(identities) <= MOST and all(len(identity) == _SIZE for identity in identities)
+    if type(public["n_samples"]) is not int or not are_ours:
+        raise ValueError
+    domains, names = list(map(from_json, public["domains"])), public["names"] and as_names(public["names"])
+    check_n_features(len(domains), names)
+    check_kind(public["target"], public["classes"])
+    target, classes = public["target"] and from_json(public["target"]), public["classes"]
+    if isinstance(target, Labels | Ignored):
+        raise ValueError
+    description = Description(domains, names, target, classes and _labels_of_json(*classes))
+    _check_size(description, public["parameters"], n_counts)
+    return described(description, **public["parameters"]), public["n_samples"], identities
+
+
+def _check_size(description, parameters, n_counts):
+    """Raise if the grids have more counts than the file: a forged B could take any amount of memory.
+
+    A numeric feature and target have at least B counts, and without a correction at least B**2 / 4.
+    """
+    are_labels = description.target is None or all(isinstance(domain, Labels) for domain in description.domains)
+    if are_labels or (parameters["statistic"], parameters["n_parts"]) != ("mic_r", None):
+        return
+    B = parameters["B"]
+    if n_counts < (B * B / 4 if parameters["correction"] is None else B):
+        raise ValueError
+
+
+def _labels_to_json(labels):
+    """Labels as their kind and a list; bytes as str."""
+    kind = labels.dtype.kind
+    if kind == "S":
+        return [kind, [label.decode("latin-1") for label in labels.tolist()]]
+    if kind == "f":
+        labels = labels + 0.0  # turns -0 into 0
+    return [kind, labels.astype(_WIDEST_DTYPE.get(kind, labels.dtype)).tolist()]
+
+
+def _labels_of_json(kind, labels):
+    if kind == "S":
+        labels = [label.encode("latin-1") for label in labels]
+    classes = check_classes(np.array(labels, dtype=_WIDEST_DTYPE.get(kind)))
+    if classes.dtype.kind != kind:
+        raise ValueError
+    return classes

@@ -8,7 +8,7 @@ from importlib.resources import files
 import numpy as np
 from sklearn.utils import check_random_state
 
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import require
 from skdpmic._utils.typing import Floats, RandomState
 
 R2_LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -18,14 +18,6 @@ _pi = np.pi
 
 def _cubic(x):
     return 10 * (x - 0.6) ** 3 + 2 * x**2 + (1.5 - 3 * x)
-
-
-def _spike(x):
-    return np.where(x <= 0.0528, 18 * x, np.where(x >= 0.1, (1 - x) / 9, 1.9 - 18 * x))
-
-
-def _lopsided_l(x):
-    return np.where(x <= 0.0051, 190 * x, np.where(x >= 0.01, (1 - x) / 99, 1.99 - 198 * x))
 
 
 RELATIONSHIPS = {
@@ -48,8 +40,8 @@ RELATIONSHIPS = {
     "F17": lambda x: np.clip(50 * (x - 0.5) + 0.5, 0.05, 0.95),
     "F18": lambda x: 0.4 * np.cos(5 * _pi * x * (1 + x)) + 0.5,
     "F19": lambda x: 0.4 * np.sin(6 * _pi * x * (1 + x)) + 0.5,
-    "F20": _spike,
-    "F21": _lopsided_l,
+    "F20": lambda x: np.where(x <= 0.0528, 18 * x, np.where(x >= 0.1, (1 - x) / 9, 1.9 - 18 * x)),
+    "F21": lambda x: np.where(x <= 0.0051, 190 * x, np.where(x >= 0.01, (1 - x) / 99, 1.99 - 198 * x)),
 }
 
 # --- Public functions ---------------------------------------------------------------------------------------------
@@ -148,15 +140,14 @@ def relationship(name: str, r2: float) -> "GaussianMixture":
     """
     _check_name(name)
     level = round(float(r2), 6)
-    if level not in R2_LEVELS:
-        raise ValueError(f"r2 must be one of {R2_LEVELS}, got {quoted(r2)}.")
-    return GaussianMixture(generating_points(name), _shipped()[name, level]["sigma"])
+    require(level in R2_LEVELS, f"r2 must be one of {R2_LEVELS}", r2)
+    return GaussianMixture(generating_points(name), _shipped()[name, level][0])
 
 
 def load_mic_star() -> dict[tuple[str, float], float]:
     """Return MIC* of all 189 distributions of :func:`skdpmic.datasets.relationship`.
 
-    The values were computed by ``benchmarks/make_mic_star.py``.
+    The values were computed by ``benchmarks/make_mic_star.py`` of commit 64ec2246.
 
     Returns
     -------
@@ -172,7 +163,7 @@ def load_mic_star() -> dict[tuple[str, float], float]:
     >>> values["F12", 0.9] > values["F12", 0.1]
     True
     """
-    return {key: row["mic_star"] for key, row in _shipped().items()}
+    return {key: mic_star for key, (_, mic_star) in _shipped().items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,14 +249,11 @@ def _along_graph(name, fractions, n_steps=1_000_000):
 
 @lru_cache
 def _shipped():
-    """Rows of ``mic_star.csv`` by (name, r2)."""
+    """The sigma and MIC* of each row of ``mic_star.csv``, by (name, r2)."""
     with (files("skdpmic.datasets") / "mic_star.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            (row["name"], float(row["r2"])): {"sigma": float(row["sigma"]), "mic_star": float(row["mic_star"])}
-            for row in csv.DictReader(file)
-        }
+        rows = csv.DictReader(file)
+        return {(row["name"], float(row["r2"])): (float(row["sigma"]), float(row["mic_star"])) for row in rows}
 
 
 def _check_name(name):
-    if name not in RELATIONSHIPS:
-        raise ValueError(f"name must be 'F1' ... 'F21', got {quoted(name)}.")
+    require(name in RELATIONSHIPS, "name must be 'F1' ... 'F21'", name)

@@ -14,9 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 from skdpmic._utils.texts import quoted
-from skdpmic.privacy.cube_law import CubeLaw
-from skdpmic.privacy.mechanisms import law_of_scale
-from skdpmic.release.kinds import JointFeatures
+from skdpmic.privacy.mechanisms import CubeLaw, law_of_scale
 
 TABLE = files("skdpmic.planning") / "scores_on_tables.csv"
 SIGNALS = ("strong", "typical", "weak")
@@ -35,11 +33,6 @@ def check_signal(signal):
     """Raise unless `signal` is the name of an assumption."""
     if not isinstance(signal, str) or signal not in SIGNALS:
         raise ValueError(f"signal must be one of {list(SIGNALS)}, got {quoted(signal)}.")
-
-
-def scores_of(release, statistic):
-    """The scores that decide what a release finds: those of a statistic, or joint scores."""
-    return JOINT if isinstance(release, JointFeatures) else statistic
 
 
 @lru_cache(maxsize=1024)

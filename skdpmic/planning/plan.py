@@ -1,21 +1,17 @@
 """The noise and the cost of a release of a table of a given shape, before any data is used."""
 
 import math
-from collections.abc import Callable
-from fractions import Fraction
 from functools import partial
 from typing import Literal, NamedTuple
 
 from skdpmic._utils.arguments import check_whole, is_number
 from skdpmic._utils.texts import quoted
-from skdpmic.budget.filters import round_up
-from skdpmic.planning.chances import check_signal, scores_of, share_found
-from skdpmic.planning.rows import PlannedRelease, ReleasePlan, answers, epsilons, rounded_up, sizes
-from skdpmic.planning.summary_plan import planned_summaries
-from skdpmic.privacy.mechanisms import MECHANISMS, grid_sensitivity
-from skdpmic.privacy.parameters import check_delta, check_epsilon
-from skdpmic.release.kinds import BestFeatures, NoisyScores, NoisyTables
-from skdpmic.statistics.measure import Measure
+from skdpmic.planning.chances import JOINT, check_signal, share_found
+from skdpmic.planning.rows import ReleasePlan, answers, epsilons, rounded_up, row_of, sizes
+from skdpmic.privacy.composition import check_delta, check_epsilon
+from skdpmic.privacy.mechanisms import MECHANISMS
+from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores
+from skdpmic.release.summary_cells import CellsRelease
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.records import Shape
 
@@ -49,10 +45,6 @@ class Request(NamedTuple):
     def sought(self):
         """The number to find: "epsilon", "n_samples" or "error"."""
         return next(name for name in SOUGHT if getattr(self, name) is None)
-
-    def row_fields(self):
-        """The fields that a row copies from the request."""
-        return {"k": self.k, "error": self.error, "factor": self.weight_factor, "signal": self.signal}
 
     def shape(self, n_samples):
         """The shape of a table with this many people."""
@@ -223,84 +215,57 @@ def planned_releases(statistic, request, release=None):
         Empty if nothing meets the request.
     """
     statistic = statistic_named(statistic, _CORRECTION)
-    if not _allows(statistic, request):
-        return []
-    return [row for row in (option.row() for option in _options(statistic, request, release)) if row is not None]
-
-
-def _allows(statistic, request):
-    """Whether the statistic supports this many records and classes, and weights if there are any."""
     if request.mean_weight is not None and not statistic.takes_weights:
-        return False
+        return []
     try:
         statistic.measure("auto", "auto", request.n_samples or 1000, 1.0, request.n_classes)
-    except ValueError:
-        return False
-    return True
+    except ValueError:  # it does not support this many records or classes
+        return []
+    rows = (_row_of(release_for, statistic, request) for release_for in _releases(statistic, request, release))
+    return [row for row in rows if row is not None]
 
 
 def plan_of_fit(release, measure, statistic, request, domains, n_kept, has_usual_grids):
     """The release of a fit to features of these domains, followed by those of :func:`plan_release`."""
     shape = request.shape(request.n_samples)._replace(domains=domains)
-    of_fit = request._replace(error=None).row_fields()
-    own = planned(release, measure, shape, statistic, n_kept=n_kept, has_usual_grids=has_usual_grids, **of_fit)
+    own = planned(release, measure, shape, statistic, request, n_kept, has_usual_grids)
     others = [row for row in plan_release(**request._asdict()) if row[:3] != own[:3]]
     return ReleasePlan((own, *others), request.sought)
 
 
-class _Option(NamedTuple):
-    """A way to release a statistic, as in an estimator with automatic settings."""
+def _row_of(release_for, statistic, request):
+    """The row of a release, a function of epsilon, that meets the request; None if none does."""
 
-    release_for: Callable  # a function of epsilon
-    statistic: object
-    request: Request
+    def at(epsilon, n_samples):
+        release = release_for(epsilon)
+        measure = release.measure(statistic, "auto", "auto", n_samples, request.n_classes)
+        return release, measure if request.mean_weight is None else measure.of_weights(), request.shape(n_samples)
 
-    def row(self):
-        """The row that meets the request, or None if none does."""
-        request = self.request
-        epsilon, n_samples = answers(request, self.meets)
-        if epsilon is None or n_samples is None:
-            return None
-        release, measure = self._at(epsilon, n_samples)
-        shape = request.shape(n_samples)
-        return planned(release, measure, shape, self.statistic.name, **request.row_fields())
+    def meets(epsilon, n_samples):
+        release, *of_table = at(epsilon, n_samples)
+        return release.mechanism(*of_table).half_width(CONFIDENCE) <= request.error * request.weight_factor
 
-    def meets(self, epsilon, n_samples):
-        """Whether the noise is as small as requested."""
-        release, measure = self._at(epsilon, n_samples)
-        mechanism = _mechanism(release, measure, self.request.shape(n_samples))
-        return mechanism.half_width(CONFIDENCE) <= self.request.error * self.request.weight_factor
-
-    def _at(self, epsilon, n_samples):
-        release = self.release_for(epsilon)
-        measure = release.measure(self.statistic, "auto", "auto", n_samples, self.request.n_classes)
-        return release, measure if self.request.mean_weight is None else measure.of_weights()
+    found = answers(request, meets)
+    return None if found is None else planned(*at(*found), statistic.name, request)
 
 
-def _options(statistic, request, release):
-    """The statistic with each mechanism."""
+def _releases(statistic, request, release):
+    """The releases by each mechanism, as functions of epsilon."""
     d, k, delta = request.n_features, request.k, request.delta
     allowed = [mechanism for mechanism in MECHANISMS.values() if delta > 0 or not mechanism.needs_delta]
     if d == 1:  # with one score, noise in a cube is Laplace noise
         allowed = [mechanism for mechanism in allowed if mechanism.is_independent]
-    spends_on_target = statistic.spends_on_target(request.n_classes)
-    releases = []
+    target = {"spends_on_target": statistic.spends_on_target(request.n_classes)}
     if release != "names":
         for noise in allowed:
-            needed = delta if noise.needs_delta else 0.0
-            releases.append(
-                partial(NoisyScores, delta=needed, noise=noise, n_features=d, spends_on_target=spends_on_target)
-            )
+            yield partial(NoisyScores, delta=delta if noise.needs_delta else 0.0, noise=noise, n_features=d, **target)
     if k is not None and release != "scores":
-        releases += [
-            partial(BestFeatures, delta=each, k=k, n_candidates=d, spends_on_target=spends_on_target)
-            for each in sorted({0.0, delta})
-        ]
-    return [_Option(release_for, statistic, request) for release_for in releases]
+        for each in sorted({0.0, delta}):
+            yield partial(BestFeatures, delta=each, k=k, n_candidates=d, **target)
 
 
-def planned(release, measure, shape, statistic, *, k, factor, signal, error=None, n_kept=0, has_usual_grids=True):
-    """The row of a release; its error is the given one, or else that of the mechanism.
+def planned(release, measure, shape, statistic, request, n_kept=0, has_usual_grids=True):
+    """The row of a release; its error is that of the request, or else that of the mechanism.
 
     Parameters
     ----------
@@ -308,10 +273,7 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
     measure : its measure
     shape : Shape
     statistic : str
-    k, signal, error
-        As in :func:`plan_release`.
-    factor : float
-        Factor of the scores due to weights.
+    request : Request
     n_kept : int, default=0
         Number of features kept in any case.
     has_usual_grids : bool, default=True
@@ -321,41 +283,71 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
     -------
     PlannedRelease
     """
-    mechanism, found = _mechanism(release, measure, shape), math.nan
+    mechanism, found = release.mechanism(measure, shape), math.nan
+    k, factor = request.k, request.weight_factor
     if k is not None and has_usual_grids and (law := getattr(mechanism, "law", None)) is not None:
-        found = share_found(scores_of(release, statistic), signal, shape.n_features - n_kept, k, law, factor)
-    return PlannedRelease(
+        scores = JOINT if isinstance(release, JointFeatures) else statistic
+        found = share_found(scores, request.signal, shape.n_features - n_kept, k, law, factor)
+    return row_of(
+        release,
+        mechanism,
         release="names" if isinstance(release, BestFeatures) else "scores",
-        mechanism=mechanism.name,
         statistic=statistic,
-        epsilon=release.cost.epsilon,
-        delta=release.cost.delta,
         n_samples=shape.n_groups,
         n_features=shape.n_features,
         k=k,
-        error=rounded_up(mechanism.half_width(CONFIDENCE) / factor) if error is None else error,
+        error=rounded_up(mechanism.half_width(CONFIDENCE) / factor) if request.error is None else request.error,
         noise_scale=mechanism.noise_scale,
         found=found,
         epsilon_of_target=float(release.epsilon_of_target),
-        rho=round_up(release.cost.in_zcdp, Fraction),
     )
 
 
-class _Unprepared(NamedTuple):
-    """A measure without the (possibly large) objects that only scoring needs."""
-
-    measure: Measure
-
-    @property
-    def chance_rate(self):
-        """None, because scores by chance do not affect the noise."""
-        return None
-
-    def steps(self, shape):
-        """Sensitivity of a score, in grid steps."""
-        return grid_sensitivity(self.measure.sensitivity(shape), self.measure.rounding_error(shape))
+_SIZES = (4, 12)  # cells of a numeric column, which has more than one of labels
+_ONLY_FOR_FEATURES = ("k", "n_classes", "mean_weight")
 
 
-def _mechanism(release, measure, shape):
-    """The mechanism of a fit."""
-    return release.mechanism(measure if isinstance(release, NoisyTables) else _Unprepared(measure), shape)
+def planned_summaries(request):
+    """The rows of a plan of :func:`skdpmic.private_summary`: without delta, and with delta if that has less noise.
+
+    Parameters
+    ----------
+    request : Request
+        A checked request.
+
+    Returns
+    -------
+    list of PlannedRelease
+    """
+    for name in _ONLY_FOR_FEATURES:
+        if (value := getattr(request, name)) is not None:
+            raise ValueError(f"{name} must be None with release='summary', which has no target, got {quoted(value)}.")
+    return [row for delta in sorted({0.0, request.delta}) for row in _summaries(request, delta)]
+
+
+def _summaries(request, delta):
+    """The row of the summary that meets the request, if one does."""
+    rows_per_group = request.max_rows_per_group or 1
+
+    def release_for(epsilon):
+        return CellsRelease(epsilon, delta, (_SIZES,) * request.n_features, rows_per_group)
+
+    def error(epsilon, n_samples):
+        """Half-width of the simultaneous intervals for the shares of flags."""
+        return release_for(epsilon).half_width(0, _SIZES[0]) / (n_samples * rows_per_group)
+
+    found = answers(request, lambda *pair: error(*pair) <= request.error)
+    if found is not None:
+        epsilon, n_samples = found
+        release = release_for(epsilon)
+        mechanism = release.mechanisms[0]  # of flags
+        yield row_of(
+            release,
+            mechanism,
+            release="summary",
+            statistic="shares",
+            n_samples=n_samples,
+            n_features=request.n_features,
+            error=rounded_up(error(*found)) if request.error is None else request.error,
+            noise_scale=mechanism.noise_scale / (n_samples * rows_per_group),
+        )

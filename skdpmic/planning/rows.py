@@ -1,15 +1,17 @@
 """The table of a plan: one row per possible release, and the numbers that a search for an answer tries."""
 
+import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
-from skdpmic._utils.results import dataframe
-from skdpmic._utils.tables import aligned, html_rows
-from skdpmic._utils.texts import in_html, wrapped
+from skdpmic._utils.private_estimator import dataframe
+from skdpmic._utils.texts import aligned, html_rows, in_html, wrapped
+from skdpmic.privacy.composition import round_up
 
 
 class PlannedRelease(NamedTuple):
@@ -63,6 +65,15 @@ class PlannedRelease(NamedTuple):
     rho: float
 
 
+def row_of(by, mechanism, **further):
+    """A row with the cost of a release."""
+    epsilon, delta, *_ = by.cost
+    rho = by.cost.in_zcdp
+    costs = {"epsilon": epsilon, "delta": delta, "rho": rho if rho == math.inf else round_up(rho, Fraction)}
+    of_scores = {"k": None, "found": math.nan, "epsilon_of_target": 0.0}
+    return PlannedRelease(mechanism=mechanism.name, **costs, **of_scores | further)
+
+
 @dataclass(frozen=True, repr=False)
 class ReleasePlan:
     """A table of possible releases, returned by :func:`plan_release`.
@@ -113,28 +124,22 @@ class ReleasePlan:
         return dataframe(self.rows, _NAMES)
 
     def __repr__(self):
-        names, cells = self._shown()
-        return f"{wrapped(self._caption())}\n{aligned(names, cells, to_the_right=set(names).difference(_WORDS))}"
+        caption, names, cells = self._shown()
+        return f"{wrapped(caption)}\n{aligned(names, cells, to_the_right=set(names).difference(_WORDS))}"
 
     def _repr_html_(self):
-        names, cells = self._shown()
-        return f"<p>{in_html(self._caption())}</p>{html_rows(names, cells)}"
-
-    def _caption(self):
-        """The caption: the values that all rows share."""
-        common = {name: cells[0] for name, cells in self._columns() if not _differs(name, cells, self.sought)}
-        return f"{self.sought} of each release, with {', '.join(f'{k}={v}' for k, v in common.items() if v != _NONE)}"
+        caption, names, cells = self._shown()
+        return f"<p>{in_html(caption)}</p>{html_rows(names, cells)}"
 
     def _shown(self):
-        """Names and cells of the columns that differ between rows."""
-        columns = [(name, cells) for name, cells in self._columns() if _differs(name, cells, self.sought)]
-        return [name for name, _ in columns], list(zip(*(cells for _, cells in columns), strict=True))
-
-    def _columns(self):
-        """Names and cells of all printed columns; the others are in `to_frame`."""
-        yield "release", [_published(row) for row in self.rows]
-        for name, heading in _PRINTED.items():
-            yield heading, [_cell(name, getattr(row, name)) for row in self.rows]
+        """The values that all rows share, as a caption; names and cells of the columns that differ between rows."""
+        columns = {"release": [_published(row) for row in self.rows]}
+        columns |= {_PRINTED[name]: [_cell(name, getattr(row, name)) for row in self.rows] for name in _PRINTED}
+        always = (*_WORDS, self.sought, "noise")
+        shown = {name: cells for name, cells in columns.items() if name in always or len(set(cells)) > 1}
+        common = [f"{name}={cells[0]}" for name, cells in columns.items() if name not in shown and cells[0] != _NONE]
+        caption = f"{self.sought} of each release, with {', '.join(common)}"
+        return caption, list(shown), list(zip(*shown.values(), strict=True))
 
 
 _NAMES = PlannedRelease._fields
@@ -143,16 +148,10 @@ _WORDS = ("release", "mechanism", "statistic")
 _NONE = "-"
 
 
-def _differs(name, cells, sought):
-    """Whether a column is shown, rather than stated once in the caption."""
-    return name in (*_WORDS, sought, "noise") or len(set(cells)) > 1
-
-
 def _published(row):
     """What is published, such as "5 names of 18"."""
-    if row.release != "names":
-        return f"{row.release} of {row.n_features:,}"
-    return f"{row.k:,} {row.release} of {row.n_features:,}"
+    number = f"{row.k:,} " if row.release == "names" else ""
+    return f"{number}{row.release} of {row.n_features:,}"
 
 
 def _cell(name, value):
@@ -190,13 +189,13 @@ def least(values, meets):
 
 
 def answers(request, meets):
-    """Epsilon and the number of records: those of the request, or the least that meets it; None if none does."""
+    """Epsilon and the number of records: those of the request, or the least that meet it; None if none do."""
     epsilon, n_samples = request.epsilon, request.n_samples
     if epsilon is None:
         epsilon = least(epsilons(), lambda epsilon: meets(epsilon, n_samples))
     elif n_samples is None:
         n_samples = least(sizes(), lambda n_samples: meets(epsilon, n_samples))
-    return epsilon, n_samples
+    return None if None in (epsilon, n_samples) else (epsilon, n_samples)
 
 
 def rounded_up(number):

@@ -1,11 +1,6 @@
-from .column_shares import SummaryDisplay
-from .effects import EffectsDisplay
-from .evaluations import EvaluationDisplay
-from .gaps import GapsDisplay
-from .graphs import GraphDisplay
-from .ledgers import LedgerDisplay
-from .plans import PlanDisplay
-from .scores import ScoresDisplay
+from .budgets import LedgerDisplay, PlanDisplay
+from .models import EffectsDisplay, EvaluationDisplay, GraphDisplay
+from .releases import GapsDisplay, ScoresDisplay, SummaryDisplay
 
 __all__ = [
     "EffectsDisplay",

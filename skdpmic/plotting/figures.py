@@ -1,21 +1,22 @@
 """The common base of the plots."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Self
 
-from skdpmic._utils.texts import escaped, shortened, told_apart
+import numpy as np
+
+from skdpmic._utils.texts import escaped, in_short, shortened, told_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+else:
+    Axes = Any
 
 # Colours for colour-blind readers (Okabe and Ito); nothing is shown by colour only.
 CHOSEN, NOISE, LIMIT, USABLE = "#0072B2", "#E69F00", "#D55E00", "#009E73"
 CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 WIDTH = 5.0  # inches: on a phone, a point of text is then about a pixel
 _MOST_LETTERS = 24  # of a name, so that a figure of a phone's width has room for numbers
-_LETTERS_OF_TWO_COLUMNS = 27  # in each, for a legend of this width
 
 
 class Display:
@@ -37,28 +38,32 @@ class Display:
         """Write the title and a legend: below the axes in a new figure, else at a given location or the best one."""
         if title is not None:
             self.ax_.set_title(title, fontsize="medium")
-        legend = self.ax_.get_legend_handles_labels()
-        if legend[1] and self._is_new:
-            longest = max(len(line) for label in legend[1] for line in label.split("\n"))
-            n_columns = 2 if longest <= _LETTERS_OF_TWO_COLUMNS else 1
-            self.figure_.legend(*legend, loc="outside lower center", ncols=n_columns, fontsize=9, frameon=False)
-        elif legend[1]:
+        handles = {label: handle for handle, label in zip(*self.ax_.get_legend_handles_labels(), strict=True)}
+        legend = handles.values(), handles.keys()  # each label once
+        if handles and self._is_new:
+            self.figure_.legend(*legend, loc="outside lower center", fontsize=9, frameon=False)
+        elif handles:
             self.ax_.legend(*legend, fontsize="small", **place or {"loc": "best"})
         return self
 
+    @property
+    def _ink(self):
+        """The text colour of the axes, light on a dark background."""
+        return self.ax_.xaxis.label.get_color()
 
-def ink_of(ax):
-    """The text colour of the axes, light on a dark background."""
-    return ax.xaxis.label.get_color()
+    def _draw_bars_across(self, places, lengths, height, is_filled, labels):
+        """Draw horizontal bars, filled or hollow, with a label for each of these kinds."""
+        fill, edge = (np.where(is_filled, CHOSEN, colour).tolist() for colour in ("none", self._ink))
+        labels = np.where(is_filled, *labels).tolist()
+        self.bars_ = self.ax_.barh(places, lengths, height=height, color=fill, edgecolor=edge, label=labels)
 
-
-def write_dates(axis, **options):
-    """Write dates at a matplotlib axis, each just long enough to distinguish it from the next."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    locator = AutoDateLocator(**options)
-    axis.set_major_locator(locator)
-    axis.set_major_formatter(ConciseDateFormatter(locator))
+    def _shade_noise(self, sides="", of_all=""):
+        """Shade the noise up to its margin, if there is one; on both sides of 0 with "±"."""
+        self.noise_ = None
+        if margin := self.noise_margin:
+            label = f"noise: at most {sides}{in_short(margin)} with {100 * self.confidence:g}% confidence{of_all}"
+            lowest = -margin if sides else 0
+            self.noise_ = self.ax_.axvspan(lowest, margin, color=NOISE, alpha=0.25, linewidth=0, label=label)
 
 
 def label_of(text, most_letters=_MOST_LETTERS):

@@ -1,29 +1,27 @@
 """Encoding of columns of every kind as numbers from 0 to 1, by public facts: nothing is learnt from data."""
 
 import math
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.arguments import asks_for_data
+from skdpmic._utils.bases import BaseEstimator
 from skdpmic._utils.readable import abbreviated
-from skdpmic._utils.rollback import rollback_on_error
-from skdpmic._utils.texts import quoted, told_apart
+from skdpmic._utils.texts import require, told_apart
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
-from skdpmic.table.domains import Labels, domain_of
-from skdpmic.table.features import feature_domains
-from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
-from skdpmic.table.handed_on import AsksForContainer, dataframe_of
-from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
-from skdpmic.table.part_names import MISSING, OTHER, beside, names_of_labels
-from skdpmic.table.reading import read_columns
+from skdpmic.table.domains import MISSING, OTHER, Labels, beside, domain_of, in_unit_interval, names_of_labels
+from skdpmic.table.facts import PublicFacts
+from skdpmic.table.frames import as_frame, is_frame, is_lazy
+from skdpmic.table.records import read_columns
+from skdpmic.table.tables import AsksForContainer, check_columns_seen, columns_seen, dataframe_of, open_table
 
 _ENCODINGS = ("one-hot", "ordinal")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PublicEncoder(AsksForContainer, BaseEstimator):
     """Encode numbers, dates, labels and missing values as numbers in [0, 1], by public facts only.
 
@@ -123,18 +121,10 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
      'town': [1.0, 0.0, 0.0], 'town_other': [0.0, 1.0, 0.0], 'town_missing': [0.0, 0.0, 1.0]}
     """
 
-    def __init__(
-        self,
-        *,
-        bounds: Ranges | None = None,
-        categories: Categories | None = None,
-        encoding: Literal["one-hot", "ordinal"] = "one-hot",
-        add_indicator: bool = True,
-    ) -> None:
-        self.bounds = bounds
-        self.categories = categories
-        self.encoding = encoding
-        self.add_indicator = add_indicator
+    bounds: Ranges | None = None
+    categories: Categories | None = None
+    encoding: Literal["one-hot", "ordinal"] = "one-hot"
+    add_indicator: bool = True
 
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Store the names and types of the columns. No value is read, and nothing is learnt.
@@ -156,23 +146,25 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
         ValueError, TypeError
             If a parameter is invalid, X is not a dataframe with column names of type str, or a column has no
             entry. The transformer is left unchanged.
-        RuntimeError
-            If another call that changes the transformer is not finished, in another thread.
         """
-        with rollback_on_error(self):
-            self._check_parameters()
-            table = self._open(X, without_rows=True)
-            public = _entries_of_columns(self.bounds, table.names), _entries_of_columns(self.categories, table.names)
-            self._domains = feature_domains(*public, table.n_features, table.names, table.declared())
-            self._is_one_hot, self._has_indicators = self.encoding == "one-hot", bool(self.add_indicator)
-            # The encoding of an empty table gives the output columns.
-            self._names_out = _names_out(self._encoded([np.empty(0, dtype=np.uint32)] * table.n_features))
-            n_features_out = len(self._names_out)
-            self.bounds_ = np.zeros(n_features_out), np.ones(n_features_out)
+        self._check_parameters()
+        _refuse_arrays(X)
+        table = self._open(_without_rows(X))
+        facts = PublicFacts(self.bounds, self.categories, allows_other_columns=True)
+        domains = facts.domains(table.n_features, table.names, table.declared())
+        how = table.names, domains, self.encoding == "one-hot", bool(self.add_indicator)
+        # The encoding of an empty table gives the output columns.
+        names_out = _names_out(_encoded_table([np.empty(0, dtype=np.uint32)] * table.n_features, *how))
+        fitted = {
+            "bounds_": (np.zeros(len(names_out)), np.ones(len(names_out))),
             # Proof: of the output columns of one column of X, at most one is not 0 in each row, and it is in [0, 1]; so
             # the squares of a row sum to at most n_features_in_. The bound is attained if every number is at its upper
             # bound and every label is the last in its list.
-            self.data_norm_ = math.sqrt(table.n_features)
+            "data_norm_": math.sqrt(table.n_features),
+            "_how": how,
+            "_names_out": names_out,
+        }
+        vars(self).update(columns_seen(table) | fitted)
         return self
 
     def transform(self, X: TableLike) -> Any:
@@ -197,9 +189,11 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
             If X does not have the columns seen in `fit`, or does not match `bounds` and `categories`.
         """
         check_is_fitted(self)
+        _refuse_arrays(X)
         table = self._open(X)
-        columns, _ = read_columns(table, self._domains)
-        encoded = [values.astype(np.float64, copy=False) for *_, values in self._encoded(columns)]
+        check_columns_seen(self, table)
+        columns = read_columns(table, self._how[1])
+        encoded = [values.astype(np.float64, copy=False) for *_, values in _encoded_table(columns, *self._how)]
         container = super().transform(None)
         container = table.native if isinstance(container, np.ndarray) else container
         return dataframe_of(dict(zip(self._names_out, encoded, strict=True)), container, table)
@@ -231,37 +225,21 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
     def _check_parameters(self):
         for name in ("bounds", "categories"):
             entries = getattr(self, name)
-            if asks_for_data(entries):
-                raise ValueError(f"{name} must be public, because PublicEncoder learns nothing from X, got 'data'.")
             if isinstance(entries, dict) and (others := [key for key in entries if not isinstance(key, str)]):
                 raise ValueError(f"the keys of {name} must be column names, got {abbreviated(others)}.")
         if self.bounds is not None and not isinstance(self.bounds, dict):
             domain_of(self.bounds, "bounds")  # a single range: arrays of ends could not follow the chosen columns
-        if self.encoding not in _ENCODINGS:
-            raise ValueError(f"encoding must be one of {list(_ENCODINGS)}, got {quoted(self.encoding)}.")
-        if not isinstance(self.add_indicator, bool | np.bool_):
-            raise ValueError(f"add_indicator must be a bool, got {quoted(self.add_indicator)}.")
+        require(self.encoding in _ENCODINGS, f"encoding must be one of {list(_ENCODINGS)}", self.encoding)
+        require(isinstance(self.add_indicator, bool | np.bool_), "add_indicator must be a bool", self.add_indicator)
 
-    def _open(self, X, without_rows=False):
-        """The table X; a table without rows sets the columns, any other is compared with them."""
-        _refuse_arrays(X)
-        table = open_table(_without_rows(X) if without_rows else X, type(self).__name__)
+    def _open(self, X):
+        table = open_table(X, type(self).__name__)
         if table.names_as_text() is None:
             raise ValueError(
                 f"X must have column names of type str, by which bounds and categories are looked up, got "
                 f"{abbreviated(table.names)}: convert them by X.columns = X.columns.map(str)."
             )
-        if without_rows:
-            vars(self).update(columns_seen(table))
-        else:
-            check_columns_seen(self, table)
         return table
-
-    def _encoded(self, columns):
-        """The column and the part that each output column is for, the latter empty for all of it, and the values."""
-        for name, domain, column in zip(self.feature_names_in_, self._domains, columns, strict=True):
-            for part, values in _encoded(domain, column, self._is_one_hot, self._has_indicators):
-                yield name, part, values
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -286,6 +264,13 @@ def _names_out(encoded):
     return [next(next_of[is_ours]) for _, is_ours in names]
 
 
+def _encoded_table(columns, names, domains, is_one_hot, has_indicator):
+    """The column and the part that each output column is for, the latter empty for all of it, and the values."""
+    for name, domain, column in zip(names, domains, columns, strict=True):
+        for part, values in _encoded(domain, column, is_one_hot, has_indicator):
+            yield name, part, values
+
+
 def _encoded(domain, column, is_one_hot, has_indicator):
     """The output columns of one column: pairs of a part, None for all of the column, and values.
 
@@ -305,7 +290,7 @@ def _encoded(domain, column, is_one_hot, has_indicator):
         encoded, is_missing = _labels(domain.labels, column, is_one_hot, filler), column == len(domain.labels) + 1
     else:
         is_missing = np.isnan(column)
-        encoded = [(None, np.where(is_missing, filler, _in_unit_interval(column, *domain.encoded)))]
+        encoded = [(None, np.where(is_missing, filler, in_unit_interval(column, *domain.encoded)))]
     return [*encoded, (_Ours(MISSING), is_missing)] if has_indicator else encoded
 
 
@@ -318,12 +303,6 @@ def _labels(labels, codes, is_one_hot, filler):
         of_code = [*np.linspace(0.0, 1.0, n_labels), 0.0, filler]  # each label, other labels, missing
         encoded = [(None, np.array(of_code)[codes])]
     return [*encoded, (_Ours(OTHER), codes == n_labels)]
-
-
-def _in_unit_interval(values, lower, upper):
-    """Floats clipped to a range, then scaled; clipped first, because differences could overflow."""
-    width = upper - lower or 1.0  # 0 for a range so narrow that its ends have the same logarithm
-    return (np.clip(values.astype(np.float64), lower, upper) - lower) / width
 
 
 # --- Dataframes -------------------------------------------------------------------------------------------------------
@@ -343,11 +322,3 @@ def _refuse_arrays(X):
 def _without_rows(X):
     """A dataframe without rows, with the names and types of the columns."""
     return as_frame(X.head(0) if is_lazy(X) else X).head(0).to_native()
-
-
-def _entries_of_columns(entries, names):
-    """The entries of a dict for these columns; a single range is returned unchanged."""
-    if not isinstance(entries, dict | None):
-        return entries
-    names = set(names)
-    return {name: entry for name, entry in (entries or {}).items() if name in names}

@@ -11,12 +11,11 @@ from functools import lru_cache
 
 import numpy as np
 from scipy import stats
-from scipy.special import ndtri
+from scipy.optimize import brentq
+from scipy.special import gammaincc, gammainccinv, gammaincinv, ndtri
 
-from skdpmic.privacy.composition import scale_for_rho
-from skdpmic.privacy.cube_law import CubeLaw, reach_of_coordinate, reach_of_largest
+from skdpmic.privacy.composition import exact, scale_for_rho
 from skdpmic.privacy.noise import discrete_gaussian, discrete_k_norm, discrete_laplace
-from skdpmic.privacy.parameters import exact
 
 GRID = 2.0**-30
 _STEPS = 2**30  # grid steps in a score of 1
@@ -247,6 +246,11 @@ def laplace_quantile(scale, confidence, n_scores=1):
     return max(math.ceil(-scale * math.log(tail) - 1), 0)
 
 
+def normal_half_width(confidence):
+    """Half-width of an interval of this confidence for normal errors, in standard deviations."""
+    return float(-ndtri((1 - confidence) / 2))
+
+
 def gaussian_quantile(scale, confidence, n_scores=1):
     """A q with P(|noise| > q) <= 1 - confidence: P(noise > q) is at most that of the continuous law, at q.
 
@@ -294,3 +298,84 @@ def _tail_of_each(confidence, n_scores):
 
 
 _FLOAT_ERROR = 2.0**-36  # upper bound on the relative error of a quantile computed in floating point
+
+
+@dataclass(frozen=True)
+class CubeLaw:
+    """One coordinate of a vector z of density proportional to ``exp(-max(abs(z)) / scale)``.
+
+    It has the required methods of a frozen distribution of scipy.stats. Given the half-width of a cube, a gamma
+    variable of shape n_scores + 1, all coordinates are independent and uniform in it.
+
+    Parameters
+    ----------
+    n_scores : int, at least 1
+        Number of coordinates.
+    scale : float, above 0
+    """
+
+    n_scores: int
+    scale: float
+
+    def std(self):
+        """Standard deviation: ``scale sqrt((n_scores + 1) (n_scores + 2) / 3)``."""
+        return self.scale * math.sqrt((self.n_scores + 1) * (self.n_scores + 2) / 3)
+
+    def cdf(self, z):
+        """Probability of a value of at most z."""
+        return self.sf(-np.asarray(z))
+
+    def sf(self, z):
+        """Probability of a value above z."""
+        tail = tail_of_coordinate(np.abs(z) / self.scale, self.n_scores) / 2
+        return np.where(np.asarray(z) > 0, tail, 1 - tail)
+
+    def rvs(self, size, random_state):
+        """Independent draws, each a coordinate of a separate cube."""
+        return random_state.gamma(self.n_scores + 1, self.scale, size) * random_state.uniform(-1, 1, size)
+
+    def given_half_widths(self, n_laws):
+        """Distributions of independent coordinates, in equally likely cubes that represent all."""
+        levels = (np.arange(n_laws) + 0.5) / n_laws
+        half_widths = self.scale * gammaincinv(self.n_scores + 1, levels)
+        return [stats.uniform(-half_width, 2 * half_width) for half_width in half_widths]
+
+
+def tail_of_coordinate(z, n_scores):
+    """The probability that one coordinate, at scale 1, is more than z >= 0 away from 0.
+
+    ``Q(n_scores + 1, z) - z / n_scores Q(n_scores, z)``: the mean of ``1 - z / m``, cut at 0, over half-widths m.
+    """
+    z = np.asarray(z, dtype=float)
+    return np.maximum(gammaincc(n_scores + 1, z) - z / n_scores * gammaincc(n_scores, z), 0.0)
+
+
+def reach_of_coordinate(tail, n_scores):
+    """The z at which :func:`tail_of_coordinate` is `tail`, in (0, 1); up to rounding."""
+    furthest = gammainccinv(n_scores + 1, tail)  # the point at which the half-width itself has this tail
+    return _where_tail_is(tail, tail_of_coordinate, n_scores, furthest)
+
+
+def _where_tail_is(tail, tail_of, n_scores, furthest):
+    return brentq(lambda z: float(tail_of(z, n_scores)) - tail, 0.0, float(furthest), xtol=1e-12)
+
+
+def tail_of_difference(z, n_scores):
+    """The probability that two of at least two coordinates, at scale 1, are more than z >= 0 apart.
+
+    The mean of ``(1 - a / m)**2``, cut at 0, over half-widths m, with a = z / 2.
+    """
+    a = np.asarray(z, dtype=float) / 2
+    once, twice = a / n_scores, a**2 / (n_scores * (n_scores - 1))
+    of_parts = gammaincc(n_scores + 1, a) - 2 * once * gammaincc(n_scores, a) + twice * gammaincc(n_scores - 1, a)
+    return np.maximum(of_parts, 0.0)
+
+
+def reach_of_difference(tail, n_scores):
+    """The z at which :func:`tail_of_difference` is `tail`, in (0, 1); up to rounding."""
+    return _where_tail_is(tail, tail_of_difference, n_scores, 2 * gammainccinv(n_scores + 1, tail))
+
+
+def reach_of_largest(tail, n_scores):
+    """The r that the largest coordinate, at scale 1, exceeds with probability `tail`; it is gamma of shape n_scores."""
+    return float(gammainccinv(n_scores, tail))

@@ -79,7 +79,10 @@ def discrete_laplace(scale, size, random_bytes):
 
 
 def laplace_deviation(scale):
-    """Standard deviation of :func:`discrete_laplace`: ``1 / (sqrt(2) sinh(1 / (2 scale)))``; 0 for a scale of 0."""
+    """Standard deviation of :func:`discrete_laplace`: ``1 / (sqrt(2) sinh(1 / (2 scale)))``; 0 for a scale of 0.
+
+    It is published, so it is not computed by numpy, whose exponentials differ between processors in the last bit.
+    """
     if scale == 0:
         return 0.0
     half = 0.5 / float(scale)
@@ -166,6 +169,26 @@ def discrete_gaussian(sigma2, size, random_bytes):
 def clamped(noisy):
     """Noisy counts as int64: the noise of a tiny budget may not fit, and a count beyond 2**62 says nothing."""
     return np.clip(noisy, -(2**62), 2**62).astype(np.int64)
+
+
+def with_noise(draw, scale, counts, random_bytes):
+    """Integers with independent noise on each, zeros included: :func:`clamped`, but not at 0.
+
+    Parameters
+    ----------
+    draw : callable
+        :func:`discrete_laplace` or :func:`discrete_gaussian`.
+    scale : int or Fraction
+        Of the noise, as `draw` takes it; 0 for none.
+    counts : int64 ndarray
+    random_bytes : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    int64 ndarray of the same shape
+    """
+    return counts if scale == 0 else clamped(counts + draw(scale, counts.size, random_bytes).reshape(counts.shape))
 
 
 def discrete_k_norm(scale, size, random_bytes):
@@ -348,3 +371,150 @@ def _random_bits(n_bits, size, random_bytes):
     mask = (1 << n_bits) - 1
     words = [int.from_bytes(data[i : i + n_bytes], "little") & mask for i in range(0, len(data), n_bytes)]
     return np.array(words, dtype=object)
+
+
+_BITS = 60  # of the integers used to draw proposals
+_MORE_BITS = 64
+_SLACK = 1 + 2.0**-40  # far more than the seventy roundings of a ceiling
+
+
+def weighted_choice(weights, losses, rate, random_bytes):
+    """An index, drawn with probability proportional to ``weight * exp(-rate * loss)``.
+
+    Parameters
+    ----------
+    weights : int64 ndarray of shape (n_choices,)
+        At least 0, not all 0, with a sum below 2**58.
+    losses : int64 ndarray of shape (n_choices,)
+        At least 0.
+    rate : Fraction, at least 0, or infinity
+        With infinity, the choice is among the smallest losses, by weight.
+    random_bytes : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    int
+    """
+    losses = losses - losses[weights > 0].min()
+    if rate == math.inf:
+        weights, rate = np.where(losses == 0, weights, 0), Fraction(0)
+    ceilings, shift = _ceilings(weights, losses, rate)
+    ends = np.cumsum(ceilings)
+    while True:
+        point = int.from_bytes(random_bytes(8), "little") >> (64 - _BITS)
+        i = int(np.searchsorted(ends, point, side="right"))
+        if i < len(ends):
+            offset = point - int(ends[i] - ceilings[i])
+            if _is_below(offset, int(weights[i]) << shift, rate * int(losses[i]), random_bytes):
+                return i
+
+
+def _ceilings(weights, losses, rate):
+    """Integers above ``2**shift * weight * exp(-rate * loss)``, whose sum is at most about 2**_BITS; and the shift."""
+    ceilings = weights * _exponentials(losses, rate) * _SLACK
+    shift = _BITS - 1 - math.frexp(ceilings.sum())[1]
+    # One more than the floor, also if a product underflowed.
+    return np.where(weights > 0, np.ldexp(ceilings, shift).astype(np.int64) + 1, 0), shift
+
+
+def _exponentials(losses, rate):
+    """``exp(-rate * loss)``, up to rounding: a product over the bits of each loss."""
+    product, (_, above) = np.ones(len(losses)), exponential_bounds(rate, 128)
+    for bit in range(int(losses.max()).bit_length()):
+        product *= np.where(losses >> bit & 1, math.ldexp(above, -128), 1.0)
+        above = -(-above * above >> 128)  # of the square, rounded up
+    return product
+
+
+def _is_below(whole, weight, x, random_bytes):
+    """Whether ``whole`` plus a random fraction is below ``weight * exp(-x)``: bits are added until this is certain."""
+    n_bits, point = 0, whole
+    while True:
+        precision = n_bits + weight.bit_length() + _MORE_BITS
+        below, above = exponential_bounds(x, precision)
+        if (point + 1) << precision <= (weight * below) << n_bits:
+            return True
+        if point << precision >= (weight * above) << n_bits:
+            return False
+        point = (point << _MORE_BITS) + int.from_bytes(random_bytes(_MORE_BITS // 8), "little")
+        n_bits += _MORE_BITS
+
+
+def exponential_bounds(x, precision):
+    """Integers closely below and above ``2**precision * exp(-x)``.
+
+    Parameters
+    ----------
+    x : Fraction, at least 0
+    precision : int
+    """
+    halvings = math.floor(x).bit_length()
+    bits = precision + 2 * halvings + 16
+    y = math.floor(x * 2 ** (bits - halvings))  # x, halved until it is below 1
+    term, total, sign, k = 1 << bits, 0, 1, 0
+    while term:
+        total += sign * term
+        sign, k = -sign, k + 1
+        term = (term * y >> bits) // k
+    # Each term is at most 3 too small, the omitted terms sum to at most one more, and y was rounded.
+    margin = 3 * k + 8
+    below, above = max(total - margin, 0), min(total + margin, 1 << bits)
+    for _ in range(halvings):
+        below, above = below * below >> bits, -(-above * above >> bits)
+    return below >> (bits - precision), -(-above >> (bits - precision))
+
+
+_HALF_PERIOD = 12.0  # standard deviations; the few sums beyond it are taken for smaller ones
+_SMOOTHING = 1 / 40  # standard deviation of normal noise that makes the law continuous, in those of the sum
+_BEYOND = 2.5 * _SMOOTHING  # covers it where the law has atoms
+_TIMES = np.pi / _HALF_PERIOD * np.arange(1, round(4 / _SMOOTHING * _HALF_PERIOD / np.pi))
+_STEPS = 16  # of bisection
+
+
+def reach(weights, deviations, confidence):
+    """A number that the absolute value of a weighted sum of noise exceeds with a probability of 1 - `confidence`.
+
+    A number of standard deviation s has the characteristic function ``1 / (1 + 2 s**2 sin(t / 2)**2)``, and is 0 with a
+    probability of ``1 / sqrt(1 + 2 s**2)``. The reach is too large by up to an eighth of the sum's standard deviation.
+
+    Parameters
+    ----------
+    weights, deviations : ndarrays of shape (n,)
+        Weights, and standard deviations of independent discrete Laplace numbers.
+    confidence : float in (0, 1)
+
+    Returns
+    -------
+    float
+        0 if the sum is 0 with at least this probability.
+    """
+    given = np.array([np.abs(weights), deviations])[:, weights * deviations != 0]
+    (weights, deviations), repeats = np.unique(given, axis=1, return_counts=True)
+    log_still = -np.log1p(2 * deviations**2) / 2 * repeats  # logarithms of the probabilities of all these to be 0
+    if log_still.sum() >= math.log(confidence):
+        return 0.0
+    reached = _smoothed_reach(weights, deviations, repeats, confidence)
+    is_small = weights <= reached
+    log_rest = math.log(confidence) - log_still[~is_small].sum()
+    if is_small.all() or log_rest >= 0:
+        return reached
+    # Large ones are 0 so often that a quantile of the small ones will do, which smoothing for all would not resolve.
+    small = (np.repeat(of[is_small], repeats[is_small]) for of in (weights, deviations))
+    return min(reached, reach(*small, math.exp(log_rest)))
+
+
+def _smoothed_reach(weights, deviations, repeats, confidence):
+    total = math.sqrt(repeats @ (weights * deviations) ** 2)
+    sines = np.sin(np.outer(_TIMES / 2 / total, weights))
+    logarithm = np.log1p(2 * (deviations * sines) ** 2) @ repeats + (_SMOOTHING * _TIMES) ** 2 / 2
+    waves = 2 * np.exp(-np.minimum(logarithm, 600)) / _TIMES
+
+    def within(x):
+        return (x + waves @ np.sin(_TIMES * x)) / _HALF_PERIOD
+
+    low, high = 0.0, _HALF_PERIOD
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if within(middle) >= confidence else (middle, high)
+    return (high + _BEYOND) * total

@@ -14,8 +14,16 @@ import numpy as np
 from scipy import stats
 
 from skdpmic.privacy.composition import budget_of, scale_for_rho
-from skdpmic.privacy.cube_law import CubeLaw, reach_of_difference
-from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism, NoiseOnGrid, scale_for_budget, to_grid
+from skdpmic.privacy.mechanisms import (
+    GRID,
+    CubeLaw,
+    KNormMechanism,
+    LaplaceMechanism,
+    NoiseOnGrid,
+    reach_of_difference,
+    scale_for_budget,
+    to_grid,
+)
 from skdpmic.privacy.noise import discrete_k_norm, discrete_laplace, exponential_choice, geometric
 
 MOST_CUBE_NOISE = 2 / 3  # of the other noise; noise in a cube must be smaller, because it releases no gaps
@@ -54,27 +62,31 @@ class _TopK(NoiseOnGrid):
     k: int
     scale: int
 
+    has_gaps = False  # whether the gaps between the noisy scores of those chosen cost nothing more
+
     def choose(self, adjusted, random_bytes):
         """The index of one feature, from scores in integer grid steps."""
-        return int(np.argmax(adjusted)) if self.scale == 0 else int(self._choose(adjusted, random_bytes)[0])
+        return int(np.argmax(adjusted)) if self.scale == 0 else int(self._choose(adjusted, random_bytes)[0][0])
 
     def release(self, scores, random_bytes, offsets=0.0):
-        """Indices of the k features chosen, best first, by their scores minus their public `offsets`."""
+        """Indices of the k features chosen, best first, by their scores minus their public `offsets`, and the gaps.
+
+        A gap is the difference between the noisy scores of a feature and of the next one chosen, never of one that was
+        not chosen; None in place of the k - 1 gaps if they cost more.
+        """
         if self.scale == 0:
-            return np.argsort(offsets - scores, kind="stable")[: self.k]
-        return np.array(self._choose(_in_steps(scores, offsets), random_bytes), dtype=np.int64)
+            chosen = np.argsort(offsets - scores, kind="stable")[: self.k]
+            return chosen, -np.diff((scores - offsets)[chosen]) if self.has_gaps else None
+        # Rounding to integer grid steps does not increase the sensitivity.
+        steps = to_grid(scores) - to_grid(np.broadcast_to(offsets, scores.shape))
+        chosen, noisy = self._choose(steps, random_bytes)
+        gaps = [noisy[i] - noisy[following] for i, following in pairwise(chosen)] if self.has_gaps else None
+        return np.array(chosen, dtype=np.int64), None if gaps is None else np.array(gaps, dtype=np.float64) * GRID
 
-    def release_with_gaps(self, scores, random_bytes, offsets=0.0):
-        """The chosen features, and the k - 1 gaps between their noisy scores if these cost nothing more, else None."""
-        return self.release(scores, random_bytes, offsets), None
-
-    def _largest(self, noisy):
-        return nlargest(self.k, range(len(noisy)), key=noisy.__getitem__)
-
-
-def _in_steps(scores, offsets):
-    """Scores minus their offsets, in integer grid steps, which does not increase the sensitivity."""
-    return to_grid(scores) - to_grid(np.broadcast_to(offsets, scores.shape))
+    def _choose(self, scores, random_bytes):
+        """Indices of the features with the largest noisy scores, and these scores, in grid steps."""
+        noisy = scores + self._noise(len(scores), random_bytes)
+        return nlargest(self.k, range(len(noisy)), key=noisy.__getitem__), noisy
 
 
 class OneShotTopK(_TopK):
@@ -88,7 +100,7 @@ class OneShotTopK(_TopK):
     """
 
     name = "one-shot"
-    needs_delta = False
+    needs_delta, has_gaps = False, True
     _law = stats.expon
 
     @classmethod
@@ -108,21 +120,8 @@ class OneShotTopK(_TopK):
         """
         return LaplaceMechanism(self.scale).half_width(confidence)
 
-    def release_with_gaps(self, scores, random_bytes, offsets=0.0):
-        """The indices, and the gaps from each noisy score to the next one chosen; never to one that was not chosen."""
-        if self.scale == 0:
-            chosen = self.release(scores, random_bytes, offsets)
-            return chosen, -np.diff((scores - offsets)[chosen])
-        noisy = self._with_noise(_in_steps(scores, offsets), random_bytes)
-        chosen = self._largest(noisy)
-        gaps = [noisy[i] - noisy[following] for i, following in pairwise(chosen)]
-        return np.array(chosen, dtype=np.int64), np.array(gaps, dtype=np.float64) * GRID
-
-    def _choose(self, scores, random_bytes):
-        return self._largest(self._with_noise(scores, random_bytes))
-
-    def _with_noise(self, scores, random_bytes):
-        return scores + geometric(self.scale, len(scores), random_bytes)
+    def _noise(self, size, random_bytes):
+        return geometric(self.scale, size, random_bytes)
 
 
 def confidence_among_best(gaps, noise_scale):
@@ -190,7 +189,7 @@ class ExponentialTopK(_TopK):
             place = exponential_choice(scores[remaining], self.scale, random_bytes)
             chosen.append(remaining[place])
             remaining = np.delete(remaining, place)
-        return chosen
+        return chosen, None
 
 
 @dataclass(frozen=True)
@@ -202,14 +201,15 @@ class CubeTopK(_TopK):
     k : int
     scale : int
         Scale of the noise in grid steps; 0 for none.
-    n_candidates : int
+    n_scores : int
         Number of scores; the distribution depends on it, the cost does not.
     """
 
-    n_candidates: int
+    n_scores: int
 
     name = "k-norm"
     needs_delta = False
+    noise_scale, law = KNormMechanism.noise_scale, KNormMechanism.law  # on each score
 
     @classmethod
     def for_budget(cls, budget, k, steps, n_candidates):
@@ -221,28 +221,13 @@ class CubeTopK(_TopK):
         """Sensitivity over the standard deviation of the noise."""
         return float(budget.epsilon) / CubeLaw(n_candidates, 1.0).std()
 
-    @property
-    def noise_scale(self):
-        """Standard deviation of the noise on each score."""
-        return self._score_mechanism.noise_scale
-
-    @property
-    def law(self):
-        """The continuous distribution of the noise on each score, up to grid steps; None without noise."""
-        return self._score_mechanism.law
-
-    @property
-    def _score_mechanism(self):
-        """The mechanism of scores with this noise."""
-        return KNormMechanism(self.scale, self.n_candidates)
-
     def half_width(self, confidence):
         """Half-width of an interval of at least this confidence for the noise on the difference of two scores."""
-        reach = self.scale * reach_of_difference(1 - confidence, self.n_candidates)
+        reach = self.scale * reach_of_difference(1 - confidence, self.n_scores)
         return (math.ceil(reach * (1 + 2.0**-36) + 1.5) + 1) * GRID
 
-    def _choose(self, scores, random_bytes):
-        return self._largest(scores + discrete_k_norm(self.scale, len(scores), random_bytes))
+    def _noise(self, size, random_bytes):
+        return discrete_k_norm(self.scale, size, random_bytes)
 
 
 # --- Choices one at a time -------------------------------------------------------------------------------------------

@@ -6,18 +6,17 @@ attributes of the estimator, all of them noisy.
 """
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import stats
 
-from skdpmic.budget.filters import Cost
-from skdpmic.privacy.composition import budget_of
+from skdpmic.privacy.composition import Cost, budget_of
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS, law_of_scale, scale_for_budget, to_grid
 from skdpmic.privacy.top_k import ChoicesInTurn, mechanism_of_names
-from skdpmic.statistics.chance import chance_added, chance_scores
+from skdpmic.statistics.chance import ChanceScores, chance_added
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 
 CHOSEN_SHARE = Fraction(1, 10)  # of the budget of scores, for single scores of those chosen: docs/theory/joint.md
@@ -31,69 +30,46 @@ def release_of_scores(mechanism, epsilon, delta, n_features, *, spends_on_target
     return NoisyScores(epsilon, delta, MECHANISMS[mechanism], n_features, spends_on_target=spends_on_target)
 
 
-def jointly(best, n_kept=0):
-    """A release of names, with each feature chosen by its gain over those kept and earlier choices."""
-    return JointFeatures(best.epsilon, best.delta, best.k, n_kept, spends_on_target=best.spends_on_target)
-
-
 @dataclass(frozen=True)
 class _ScoreRelease:
-    """A release from the scores of all features, after private shares of the target."""
+    """A release from the scores of all features, which may first spend a part of the budget on the target."""
 
     epsilon: float
     delta: float
     _: KW_ONLY
-    spends_on_target: bool = False  # whether a part of the budget is spent on the target
+    spends_on_target: bool = False
 
-    @property
-    def cost(self):
-        """The charge of the ledger."""
-        if self._uses_delta():
-            return Cost.concentrated(self.epsilon, self.delta)
-        return Cost.of_parts(self.epsilon, self._target_share**2 + (1 - self._target_share) ** 2 * self._squares())
+    def _split(self, noise, squares):
+        """Split the budget, once: set what is charged and the part for the target, and return that of the scores.
 
-    @property
-    def _target_share(self):
-        """The share of the budget for the target: of epsilon, or of rho if delta is used."""
-        return TARGET_SHARE if self.spends_on_target else Fraction(0)
-
-    @property
-    def epsilon_of_target(self):
-        """The epsilon spent on the target itself."""
-        return self._budget.part(self._target_share).epsilon if self.spends_on_target else Fraction(0)
-
-    @property
-    def _budget(self):
-        """The whole budget."""
-        return budget_of(self.epsilon, self.delta if self._uses_delta() else 0.0)
-
-    @property
-    def _score_budget(self):
-        """The budget of the scores."""
-        return self._budget.part(1 - self._target_share)
+        Parameters
+        ----------
+        noise : class of a mechanism
+        squares : int or Fraction
+            Squared epsilons of independent draws, as shares of the budget of scores.
+        """
+        whole = budget_of(self.epsilon, self.delta if noise.needs_delta else 0.0)
+        share = TARGET_SHARE if self.spends_on_target else Fraction(0)  # of epsilon, or of rho if delta is used
+        if noise.needs_delta:
+            cost = Cost.concentrated(self.epsilon, self.delta)
+        else:
+            cost = Cost.of_parts(self.epsilon, share**2 + (1 - share) ** 2 * squares)
+        vars(self).update(cost=cost, epsilon_of_target=whole.part(share).epsilon if share else Fraction(0))
+        return whole.part(1 - share)
 
     def measure(self, statistic, B, c, n, n_classes):
         """The statistic over the grids for this budget per score."""
-        return self.prepared(statistic.measure(B, c, n, self.epsilon_per_feature, n_classes))
-
-    def prepared(self, measure):
-        """The measure, which now knows whether a part of the budget is for the target."""
-        return measure.spending_on_target() if self.spends_on_target else measure
-
-    def release_target_shares(self, records, measure, random_bytes):
-        """The measure, with the released shares of the target if a part of the budget is for them."""
-        if not self.spends_on_target:
-            return measure
-        return records.release_target_shares(measure, self.epsilon_of_target, random_bytes)
+        measure = statistic.measure(B, c, n, self.epsilon_per_feature, n_classes)
+        return replace(measure, spends_on_target=True) if self.spends_on_target else measure
 
     def mechanism(self, measure, shape):
         """The noise."""
-        chance_scores(measure, shape)  # cached
         return self.noise_for(measure.steps(shape))
 
-    def law(self, mechanism, measure, shape):
-        """The distribution of the noise on each score, up to grid steps; None if there is none."""
-        return mechanism.law
+    def noise_and_chance(self, measure, shape, kept):
+        """The noise, its distribution on each score up to grid steps, or None, and the scores by chance."""
+        mechanism, candidates = self.noise_for(measure.steps(shape)), np.delete(np.arange(shape.n_features), kept)
+        return mechanism, mechanism.law, ChanceScores.of(measure, shape, candidates)
 
 
 @dataclass(frozen=True)
@@ -106,25 +82,18 @@ class NoisyScores(_ScoreRelease):
     publishes = "scores"
     k = None  # number of features chosen
 
-    def _uses_delta(self):
-        return self.noise.needs_delta
-
-    def _squares(self):
-        """Squared epsilons of independent draws, as shares of the budget of scores."""
-        return Fraction(1, self.n_features) if self.noise.splits_evenly else 1
-
-    @property
-    def epsilon_per_feature(self):
-        """Budget per score: the epsilon at which Laplace noise on one score has the same standard deviation."""
-        return self.noise.epsilon_per_score(self._score_budget, self.n_features)
+    def __post_init__(self):
+        """Split the budget; per score, it is the epsilon at which Laplace noise has the same standard deviation."""
+        budget = self._split(self.noise, Fraction(1, self.n_features) if self.noise.splits_evenly else 1)
+        vars(self).update(_budget=budget, epsilon_per_feature=self.noise.epsilon_per_score(budget, self.n_features))
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
-        return self.noise.for_budget(self._score_budget, self.n_features, steps)
+        return self.noise.for_budget(self._budget, self.n_features, steps)
 
-    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
+    def draw(self, records, measure, mechanism, by_chance, n_jobs, random_bytes):
         """The published attributes; the measure knows the shares of the target."""
-        by_chance = chance_scores(measure, records.public.shape)
+        by_chance = by_chance.at(measure)
         scores, order = mechanism.release(records.scores(measure, n_jobs, random_bytes), random_bytes, by_chance)
         return {
             "scores_": scores,
@@ -143,54 +112,40 @@ class NoisyTables:
 
     publishes = "tables"
     k = None
-    epsilon_of_target = 0
+    spends_on_target, epsilon_of_target = False, 0
 
-    @property
-    def cost(self):
-        """The charge of the ledger: two counts of each table change, at epsilon / (2 n_features) each."""
-        return Cost.of_parts(self.epsilon, Fraction(1, 2 * self.n_features))
-
-    @property
-    def epsilon_per_feature(self):
-        """Budget per table."""
-        return float(self.epsilon) / self.n_features
+    def __post_init__(self):
+        """Split the budget: two counts of each table change, at epsilon / (2 n_features) each."""
+        cost = Cost.of_parts(self.epsilon, Fraction(1, 2 * self.n_features))
+        vars(self).update(cost=cost, epsilon_per_feature=float(self.epsilon) / self.n_features)
 
     def measure(self, statistic, B, c, n, n_classes):
         """The tables for this budget per table."""
         return statistic.table(B, c, n, self.epsilon_per_feature, n_classes)
 
-    def prepared(self, measure):
-        """The measure; nothing is released of the target."""
-        return measure
-
-    def release_target_shares(self, records, measure, random_bytes):
-        """The measure; nothing is released of the target."""
-        return measure
-
     def mechanism(self, measure, shape):
         """The noise."""
-        measure.check(shape)
-        mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features, shape.rows_per_group)
-        _scorer_of_tables(measure, mechanism, shape)  # caches the grids
-        return mechanism
+        return GeometricMechanism.for_budget(self.epsilon, self.n_features, shape.rows_per_group)
 
-    def law(self, mechanism, measure, shape):
-        """Approximately the noise on the share of records in two opposite quarters of a table minus the others.
+    def noise_and_chance(self, measure, shape, kept):
+        """The noise, approximately its distribution on each score, or None, and None: no score is set against chance.
 
-        This difference ranges from 0 to 1, the value for a score of 1.
+        The distribution is that of the share of records in two opposite quarters of a table minus the others. This
+        difference ranges from 0 to 1, the value for a score of 1.
         """
-        if mechanism.scale == 0:
-            return None
+        mechanism = self.mechanism(measure, shape)
         n_cells = measure.n_parts * (measure.n_classes or measure.n_parts)
-        return law_of_scale(stats.norm, mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples)
+        deviation = mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples
+        return mechanism, None if mechanism.scale == 0 else law_of_scale(stats.norm, deviation), None
 
-    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
+    def draw(self, records, measure, mechanism, by_chance, n_jobs, random_bytes):
         """The published attributes."""
         shape = records.public.shape
         noisy_counts = mechanism.release(records.tables(measure, n_jobs), shape.n_samples, random_bytes)
-        scorer, each = _scorer_of_tables(measure, mechanism, shape), shape.rows_per_group
+        max_rows = shape.rows_per_group
+        scorer = measure.scorer_of_tables(shape.n_groups, mechanism.scale / max_rows)  # each person counts once
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=records.progress.return_as)
-        scores = parallel(delayed(scorer.score)(t / each) for t in noisy_counts)
+        scores = parallel(delayed(scorer.score)(t / max_rows) for t in noisy_counts)
         scores = np.array(list(records.progress.track(scores, len(noisy_counts), "noisy tables")))
         return {
             "noisy_counts_": noisy_counts,
@@ -211,36 +166,31 @@ class BestFeatures(_ScoreRelease):
     publishes = "names"
     criterion = "single"
 
-    def _uses_delta(self):
-        return self._noise.needs_delta
+    def __post_init__(self):
+        """Spend the budget of scores on one draw for all k features."""
+        self._choose(1, squares=1)
 
-    def _squares(self):
-        """Squared epsilons of independent draws: one draw for all k features."""
-        return 1
+    def _choose(self, of_choices, squares):
+        """Choose the noise, split the budget, of which this share is for choices, and return all of it.
 
-    @property
-    def epsilon_per_feature(self):
-        """Sensitivity of a score over the standard deviation of the noise."""
-        return self._noise.epsilon_per_score(self._choice_budget, self.k, self.n_candidates)
-
-    @property
-    def _noise(self):
-        return mechanism_of_names(self.epsilon, self.delta, self.k, self.n_candidates)
-
-    @property
-    def _choice_budget(self):
-        """The budget of the choices."""
-        return self._score_budget
+        The budget per feature is the sensitivity over the standard deviation.
+        """
+        noise = mechanism_of_names(self.epsilon, self.delta, self.k, self.n_candidates)
+        budget = self._split(noise, squares)
+        choices = budget.part(of_choices)
+        per_score = noise.epsilon_per_score(choices, self.k, self.n_candidates)
+        vars(self).update(noise=noise, _choice_budget=choices, epsilon_per_feature=per_score)
+        return budget
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
-        return self._noise.for_budget(self._choice_budget, self.k, steps, self.n_candidates)
+        return self.noise.for_budget(self._choice_budget, self.k, steps, self.n_candidates)
 
-    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
+    def draw(self, records, measure, mechanism, by_chance, n_jobs, random_bytes):
         """The published attributes."""
         shape = records.public.shape
         candidates = np.delete(np.arange(shape.n_features), records.public.kept)
-        by_chance = chance_scores(measure, shape, candidates)
+        by_chance = by_chance.at(measure)
         chosen, gaps = self._chosen(records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance)
         ranking, null_scores = np.zeros(shape.n_features, dtype=np.int64), np.zeros(shape.n_features)
         ranking[candidates], null_scores[candidates] = len(chosen) + 1, by_chance
@@ -257,7 +207,7 @@ class BestFeatures(_ScoreRelease):
     def _chosen(self, records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance):
         """The k features, in order, and the gaps between them, or None."""
         scores = records.scores(measure, n_jobs, random_bytes, records.public.kept)
-        places, gaps = mechanism.release_with_gaps(scores, random_bytes, by_chance)
+        places, gaps = mechanism.release(scores, random_bytes, by_chance)
         return candidates[places], gaps
 
 
@@ -272,23 +222,12 @@ class JointFeatures(BestFeatures):
 
     criterion = "joint"
 
-    @property
-    def _n_singles(self):
-        """The number of features whose single scores are needed."""
-        return self.n_kept + self.k - 1
-
-    @property
-    def _epsilon_of_single(self):
-        """The epsilon of each of these single scores."""
-        return self._score_budget.part(CHOSEN_SHARE).epsilon / self._n_singles
-
-    @property
-    def _choice_budget(self):
-        return self._score_budget.part(1 - CHOSEN_SHARE)
-
-    def _squares(self):
-        """Squared epsilons of independent draws."""
-        return (1 - CHOSEN_SHARE) ** 2 / self.k + CHOSEN_SHARE**2 / self._n_singles
+    def __post_init__(self):
+        """Spend the budget on k choices, and on the single scores of all features compared with others."""
+        n_singles = self.n_kept + self.k - 1
+        squares = (1 - CHOSEN_SHARE) ** 2 / self.k + CHOSEN_SHARE**2 / n_singles
+        budget = self._choose(1 - CHOSEN_SHARE, squares)
+        vars(self).update(_epsilon_of_single=budget.part(CHOSEN_SHARE).epsilon / n_singles)
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`, single or joint."""
@@ -309,11 +248,6 @@ class JointFeatures(BestFeatures):
 
         alone = to_grid(records.scores(measure, n_jobs, random_bytes, kept)) - to_grid(by_chance)
         return mechanism.release(candidates, alone, scores_beside, added_by_chance, random_bytes, kept), None
-
-
-def _scorer_of_tables(measure, mechanism, shape):
-    """The scorer of tables of people, each of whom counts once, regardless of their number of rows."""
-    return measure.scorer_of_tables(shape.n_groups, mechanism.scale / shape.rows_per_group)
 
 
 def places(order):

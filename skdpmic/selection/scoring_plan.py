@@ -1,31 +1,29 @@
 """What an estimator does in a fit, as frozen values: its parameters, checked and resolved once.
 
-See :class:`skdpmic.release.fit_plan.FitPlan` for what all plans share.
+See :class:`skdpmic.release.path.FitPlan` for what all plans share.
 """
 
 import math
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from skdpmic._utils.arguments import check_k, check_target_cut
-from skdpmic._utils.errors import warn
-from skdpmic._utils.progress import Progress
-from skdpmic._utils.texts import quoted
+import numpy as np
+
+from skdpmic._utils.arguments import check_k, one_of
+from skdpmic._utils.texts import Progress, in_short, quoted, warn
+from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.planning.chances import JOINT, excess_of_noise, share_found
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
-from skdpmic.release.kinds import BestFeatures, JointFeatures, jointly, release_of_scores
-from skdpmic.release.path import Ready
-from skdpmic.selection.noise_warnings import NoiseWarnings
+from skdpmic.release.kinds import BestFeatures, JointFeatures, release_of_scores
+from skdpmic.release.path import FitPlan, check_budget_and_run
+from skdpmic.statistics.chance import ChanceScores
 from skdpmic.statistics.measure import Statistic
-from skdpmic.statistics.null_laws import NullModel
-from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named, warn_about_copies
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.features import n_candidates
-from skdpmic.table.reading import read_records
-from skdpmic.table.targets import USUAL_MEAN, check_target_shares
+from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named
+from skdpmic.table.domains import Nominal
+from skdpmic.table.facts import PublicFacts, n_candidates
+from skdpmic.table.records import Shape, read_records
+from skdpmic.table.values import USUAL_MEAN, check_target_shares
 
-LEARN = "learn"  # as target_shares
 _LEAST_FOR_JOINT = 9_000  # n times epsilon per feature from which "auto" is "joint": docs/theory/joint.md
 
 
@@ -43,91 +41,31 @@ class MeasureParameters(NamedTuple):
     correction: Any = "miller-madow"
 
 
-# --- What is published ---------------------------------------------------------------------------------------------
-
-
-class Published(Protocol):
-    """What a plan publishes: all scores, or the names of the best features."""
-
-    k: Any  # number of features to choose, or "all"; None if the scores decide it
-    keep: Any  # features kept in any case
-    mechanism: str | None  # name of the mechanism; None if public numbers choose it
-    needs_largest: bool  # whether the choice needs the largest possible score
-    advice: str  # how to have less noise
-
-    def release(self, plan: "ScoringPlan", n_features: int, n_groups: int | None, n_classes: int | None) -> Any:
-        """The release of a table of this shape; without `n_groups`, pairs of its features cannot be counted."""
-
-
-@dataclass(frozen=True)
-class AllScores:
-    """The scores of all features, by one mechanism."""
-
-    mechanism: str
-    k: Any = None
-    needs_largest: bool = False
-    keep = ()
-    advice = "publishing names only (PrivateSelectKBest with a small k)"
-
-    def release(self, plan, n_features, n_groups, n_classes):
-        """The release of a table of this shape."""
-        spends = plan.spends_on_target(n_classes)
-        return release_of_scores(self.mechanism, plan.epsilon, plan.delta, n_features, spends_on_target=spends)
-
-
-@dataclass(frozen=True, eq=False)
-class BestNames:
-    """The names of the k best features beside those that are kept in any case."""
-
-    k: Any
-    criterion: str
-    keep: Any
-    can_be_joint: bool  # whether "auto" may choose features by joint scores
-    mechanism = None
-    needs_largest = False
-    advice = "a smaller k"
-
-    def release(self, plan, n_features, n_groups, n_classes):
-        """The release of a table of this shape; without `n_groups`, pairs of its features cannot be counted."""
-        among, spends = n_candidates(self.keep, n_features), plan.spends_on_target(n_classes)
-        k = n_to_keep(self.k, among)
-        single = BestFeatures(plan.epsilon, plan.delta, k, n_candidates=among, spends_on_target=spends)
-        joint = jointly(single, len(self.keep))
-        return joint if k + len(self.keep) > 1 and self._chooses_jointly(plan, joint, n_groups) else single
-
-    def _chooses_jointly(self, plan, release, n_groups):
-        if self.criterion != "auto":
-            return self.criterion == "joint"
-        is_able = n_groups is not None and self.can_be_joint
-        signal = 1.0 if plan.max_weight is None else USUAL_MEAN
-        return is_able and n_groups * signal * release.epsilon_per_feature >= _LEAST_FOR_JOINT
-
-
 # --- The plan ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScoringPlan(FitPlan):
-    """How features are scored against a target, and what is published of the scores."""
+    """How features are scored against a target, and what is published: all scores, or the names of the best features.
+
+    Without a `mechanism`, names are published; public numbers then choose the mechanism.
+    """
 
     statistic: Statistic
     asked: MeasureParameters
     shares: Any  # public shares of the target; None if there are none
-    cut: Any  # public cut of a continuous target, on whose sides these are; None for classes or equal parts
-    always_spends: bool | None  # whether the target's shares are paid for; None if the number of classes decides it
-    publishes: Published
     max_weight: float | None
-
-    @property
-    def n_kept(self):
-        """Number of features kept in any case."""
-        return len(self.publishes.keep)
+    k: Any = None  # number of features to choose, or "all"; None if the scores decide it
+    mechanism: str | None = None  # of scores
+    needs_largest: bool = False  # whether a choice by scores needs the largest possible one
+    criterion: str = "single"  # of names, as are the next two
+    can_be_joint: bool = False  # whether "auto" may choose features by joint scores
+    keep: Any = ()  # features that are kept in any case
 
     @property
     def fewest_features(self):
         """The least number of features of which this plan chooses some."""
-        k = self.publishes.k
-        return self.n_kept + 1 + (1 if k in (None, "all") else int(k))
+        return len(self.keep) + 1 + (1 if self.k in (None, "all") else int(self.k))
 
     def read_table(self, X, y):
         """The records of a table in memory."""
@@ -135,189 +73,298 @@ class ScoringPlan(FitPlan):
 
     def check_has_choice(self, n_features):
         """Raise if the names are known before anything is released: all of those to choose from."""
-        k, among = self.publishes.k, n_candidates(self.publishes.keep, n_features)
-        if isinstance(self.publishes, BestNames) and (among == 1 or (k != "all" and k >= among)):
-            kept = f", without the {self.n_kept} of keep" if self.n_kept else ""
+        k, among = self.k, n_candidates(self.keep, n_features)
+        if self.mechanism is None and (among == 1 or (k != "all" and k >= among)):
+            kept = f", without the {len(self.keep)} of keep" if len(self.keep) else ""
             order = " For the order of all, pass k='all'." if among > 1 else ""
             raise ValueError(
                 f"k must be less than the number of features to choose from, n_features={among}{kept}, got "
                 f"{quoted(k)}: nothing would be chosen, at a cost of epsilon.{order}"
             )
 
-    def spends_on_target(self, n_classes):
-        """Whether a part of the budget is spent on a target with this many classes, or of numbers."""
-        return self.statistic.spends_on_target(n_classes) if self.always_spends is None else self.always_spends
-
     def n_wanted(self, n_features):
         """Number of features to choose; None if the scores decide it."""
-        k = self.publishes.k
-        return None if k is None else n_to_keep(k, n_candidates(self.publishes.keep, n_features))
+        return None if self.k is None else n_to_keep(self.k, n_candidates(self.keep, n_features))
 
     def release(self, n_features, n_groups, n_classes):
         """The release of a table of this shape; without `n_groups`, pairs of its features cannot be counted."""
-        return self.publishes.release(self, n_features, n_groups, n_classes)
+        spends = self.shares is None and self.statistic.spends_on_target(n_classes)
+        if self.mechanism is not None:
+            return release_of_scores(self.mechanism, self.epsilon, self.delta, n_features, spends_on_target=spends)
+        among = n_candidates(self.keep, n_features)
+        k = n_to_keep(self.k, among)
+        single = BestFeatures(self.epsilon, self.delta, k, n_candidates=among, spends_on_target=spends)
+        can_be_joint = self.criterion == "joint" or (self.can_be_joint and n_groups is not None)
+        if self.criterion == "single" or not can_be_joint or k + len(self.keep) < 2:
+            return single
+        joint = JointFeatures(self.epsilon, self.delta, k, len(self.keep), spends_on_target=spends)
+        signal = 1.0 if self.max_weight is None else USUAL_MEAN
+        has_little_noise = (n_groups or 0) * signal * joint.epsilon_per_feature >= _LEAST_FOR_JOINT
+        return joint if self.criterion == "joint" or has_little_noise else single
 
     def counts_pairs(self, n_samples, sketch):
         """Whether the release of a table of this many rows, with the columns of a sketch, is of joint scores."""
         return isinstance(self.release(sketch.n_features_in_, n_samples, sketch.n_classes), JointFeatures)
 
     def cost(self, n_features):
-        """The cost of a fit to this many features: of the costliest release, if several are possible."""
-        releases = [self.release(n_features, None, n_classes) for n_classes in self.facts.numbers_of_classes]
-        return max((release.cost for release in releases), key=lambda cost: cost.in_zcdp)
+        """The cost of a fit to this many features."""
+        return self.release(n_features, None, self.facts.n_classes).cost
 
     def measure(self, n_people, n_features, n_classes):
         """The measure for this many people; without `max_rows_per_group`, each row of X is one person."""
-        release, (B, c, _) = self.release(n_features, n_people, n_classes), self.asked
-        measure = self.with_shares(release.measure(self.statistic, B, c, n_people, n_classes))
-        measure = measure if self.max_weight is None else measure.of_weights()
-        each = self.facts.max_rows_per_group
-        return measure if each is None else measure.of_groups(each)
+        return self.measure_of(self.release(n_features, n_people, n_classes), n_people, n_classes)
 
-    def with_shares(self, measure, public=None):
-        """The measure, with the public shares of the target if there are any, at their cut if the table is known."""
-        if self.shares is None:
-            return measure
-        if self.cut is None or public is None:
-            return measure.with_target_shares(self.shares)
-        return measure.with_target_shares(self.shares, self.cut, public.target_domain, public.measure is not None)
+    def measure_of(self, release, n_people, n_classes, counted=None):
+        """The measure of a release for this many people; or of counts, which have one of their own."""
+        B, c, _ = self.asked
+        if counted is None:
+            measure = release.measure(self.statistic, B, c, n_people, n_classes)
+        else:
+            measure = replace(counted, spends_on_target=True) if release.spends_on_target else counted
+        if self.shares is not None:
+            measure = measure.with_target_shares(self.shares)
+        if self.max_weight is not None:
+            measure = measure.of_weights()
+        max_rows = self.facts.max_rows_per_group
+        return measure if max_rows is None else measure.of_groups(max_rows)
 
     def ready(self, public):
         """The release of a table with these public facts; warns, and refuses what cannot be released."""
         shape, n_classes = public.shape, public.n_classes
-        self._check_knows_largest(n_classes)
-        if public.measure is None:
-            measure = self.measure(shape.n_groups, shape.n_features, n_classes)
-        else:  # that of counts
-            measure = self.release(shape.n_features, None, n_classes).prepared(public.measure)
-        measure = self.with_shares(measure, public)
         release = self.release(shape.n_features, shape.n_groups if public.has_rows else None, n_classes)
-        self._warn(public)
-        mechanism = release.mechanism(measure, shape)
-        noise = NoiseWarnings(self, release, release.law(mechanism, measure, shape), shape)
-        was_said = noise.before(measure)
+        measure = self.measure_of(release, shape.n_groups, n_classes, public.measure)
+        self.warn_about_table(public)
+        self._check_choice(shape.n_features, n_classes is not None, release.spends_on_target)
+        measure.prepare(shape)
+        mechanism, law, by_chance = release.noise_and_chance(measure, shape, public.kept)
         entry = self.entry(release, mechanism, shape, self.statistic.name)
-        after = None if was_said else partial(_warn_after, noise, measure)
-        return Ready(entry, partial(_results, self, release, measure, mechanism, entry), after)
+        ready = ReadyToScore(entry, self, release, measure, shape, mechanism, law, by_chance)
+        return replace(ready, has_warned=ready.warn_if_hidden(measure))
 
-    def _check_knows_largest(self, n_classes):
-        """Raise if the largest possible score is needed and not known: if no shares of classes are given or learnt."""
+    def _check_choice(self, n_features, has_classes, learns_shares):
+        """Raise if nothing would be chosen by names, or a largest score is not known; warn if k chooses nothing."""
         is_given = self.shares is not None and self.max_weight is None  # with weights, their mean must also be learnt
-        is_known = n_classes is not None and (is_given or self.spends_on_target(n_classes))
-        if self.publishes.needs_largest and not is_known:
+        if self.needs_largest and not (has_classes and (is_given or learns_shares)):
             raise ValueError(
                 "threshold must be a number, because the largest possible score is not known: it is only for classes "
                 "whose shares are public (target_shares, without max_weight) or learnt (statistic='mtv_r', up to four "
                 "classes)."
             )
-
-    def _warn(self, public):
-        self.warn_about_table(public)
-        shape, each = public.shape, self.facts.max_rows_per_group
-        if each is not None:
-            warn_about_copies(self.statistic, each)
-        self.check_has_choice(shape.n_features)
-        k, n_features = self.publishes.k, shape.n_features
-        if k not in (None, "all") and k >= n_features:  # of scores; names are refused
-            size = "greater than" if k > n_features else "equal to"
+        self.check_has_choice(n_features)
+        if self.k not in (None, "all") and self.k >= n_features:
+            size = "greater than" if self.k > n_features else "equal to"
             warn(
-                f"k={k} is {size} n_features={n_features}. All the features will be returned: none is chosen, and "
+                f"k={self.k} is {size} n_features={n_features}. All the features will be returned: none is chosen, and "
                 f"epsilon={float(self.epsilon):g} pays for the scores only."
             )
 
 
-def _warn_after(noise, measure, published):
-    """Warn about noise by the shares of the target, if they were released."""
-    shares = published["_target_shares"]
-    if shares is not None and not shares.is_public:
-        noise.after(measure, shares)
-
-
-def _results(plan, release, measure, mechanism, entry, records, random_bytes):
-    """What an estimator stores from a release: all of it noisy or public."""
-    public = records.public
-    sampled = records.sampled(Progress(plan.reader, plan.verbose))
-    measure = release.release_target_shares(sampled, measure, random_bytes)
-    released = release.draw(sampled, measure, mechanism, plan.n_jobs, random_bytes)
-    results = plan.results(public, released, entry) | {"epsilon_per_feature_": release.epsilon_per_feature}
-    if hasattr(measure, "B"):
-        results |= {"B_": measure.B, "c_": measure.c}
-    results |= _results_of_target(plan, measure, public)
-    if "scores_" not in released:
-        return results
-    knows_ties = plan.epsilon == math.inf and plan.statistic.tests_by_ties
-    is_untied = measure.are_untied(records, plan.n_jobs) if knows_ties else False
-    null_model = NullModel.of_shape(measure, public.shape, is_untied)
-    return results | _largest_possible(measure, public.shape) | {"_noise": mechanism, "_null_model": null_model}
-
-
-def _largest_possible(measure, shape):
-    """The largest score that any feature can have, if the measure knows the shares of the classes."""
-    knows_shares = getattr(measure, "target_shares", None) is not None
-    largest = measure.largest_score(shape.n_samples) if knows_shares else None
-    return {} if largest is None else {"largest_possible_score_": largest}
-
-
-def _results_of_target(plan, measure, public):
-    """The shares of the target that the measure knows, public or released."""
-    shares, domain = getattr(measure, "target_shares", None), public.target_domain
-    if shares is None:
-        return {"_target_shares": None}
-    results = {"_target_shares": shares, "target_shares_": shares.published()}
-    if shares.mean_weight is not None:
-        results["mean_weight_"] = shares.mean_weight * float(plan.max_weight)
-    if plan.cut is not None or (public.n_classes is None and not shares.is_public):
-        results["target_cut_"] = domain.decode(shares.cut(domain.encoded))
-    return results
-
-
-# --- Parameters ----------------------------------------------------------------------------------------------------
-
-
-def scoring_plan(estimator, asked, publishes, reads_kept=False):
+def scoring_plan(estimator, asked, **published):
     """The plan of an estimator; a ValueError or TypeError if a parameter that all of them have is invalid.
 
     Parameters
     ----------
     estimator : PrivateScoring
     asked : MeasureParameters
-    publishes : AllScores or BestNames
-    reads_kept : bool, default=False
-        Whether the values of features kept in any case are used.
+    **published
+        What is published, as fields of the plan; and `reads_kept`, whether values of features kept in any case are
+        used.
     """
+    reads_kept, keep = published.pop("reads_kept", False), published.get("keep", ())
     statistic = statistic_named(estimator.statistic, asked.correction)
-    given = estimator.target_shares
-    have_noise = isinstance(publishes, AllScores) and publishes.mechanism in MECHANISMS  # and not counts
-    are_explained = have_noise and statistic.is_explained_by_shares and estimator.classes is not None
-    tests_by_classes = are_explained and statistic.tests_by_ties
-    is_told_to_learn = tests_by_classes and isinstance(given, str) and given == LEARN
-    shares = None
-    if given is not None and not is_told_to_learn:
-        if not are_explained:
+    shares = estimator.target_shares
+    if shares is not None:
+        has_noise = published.get("mechanism") in MECHANISMS  # on scores, not names or counts
+        if not (has_noise and statistic.is_explained_by_shares and estimator.classes is not None):
             check_of_target(statistic)
-        shares = check_target_shares(given, estimator.target_bounds, estimator.classes)
-    if estimator.target_cut is not None:
-        check_target_cut(estimator.target_cut, shares, estimator.classes is not None)
+        shares = check_target_shares(shares, estimator.target_bounds, estimator.classes)
     check_takes_weights(statistic, estimator.max_weight)
     check_budget_and_run(estimator)
-    always_spends = None if shares is None else False
-    if tests_by_classes:
-        always_spends = is_told_to_learn or (given is None and estimator.epsilon == math.inf)
-    return ScoringPlan.of(
-        estimator,
-        _facts(estimator, statistic, publishes.keep, reads_kept),
-        statistic=statistic,
-        asked=asked,
-        shares=shares,
-        cut=estimator.target_cut,
-        always_spends=always_spends,
-        publishes=publishes,
-        max_weight=estimator.max_weight,
-    )
+    public = estimator.bounds, estimator.categories, estimator.target_bounds, estimator.classes
+    facts = PublicFacts(*public, estimator.max_rows_per_group, statistic.needs_ranges, keep, reads_kept)
+    further = {"statistic": statistic, "asked": asked, "shares": shares, "max_weight": estimator.max_weight}
+    return ScoringPlan.of(estimator, facts, **further, **published)
 
 
-def _facts(estimator, statistic, keep, reads_kept):
-    """The public facts of a table for this statistic, from parameters of an estimator."""
-    target = estimator.target_bounds, estimator.classes
-    each = estimator.max_rows_per_group
-    return PublicFacts(estimator.bounds, estimator.categories, *target, each, statistic.needs_ranges, keep, reads_kept)
+def check_mechanism(mechanism, allowed, statistic, delta):
+    """Raise unless a mechanism is among those allowed, and suits the statistic and delta."""
+    if not isinstance(mechanism, str) or mechanism not in allowed:
+        raise ValueError(f"mechanism must be {one_of(allowed)}, got {quoted(mechanism)}.")
+    of_scores = [name for name in allowed if name in MECHANISMS]
+    if mechanism not in MECHANISMS and not statistic.supports_counts:
+        raise ValueError(
+            f"mechanism must be {one_of(of_scores)} with statistic={statistic.name!r}, got {quoted(mechanism)}, "
+            "whose noisy tables require statistic='mic_r'."
+        )
+    needs_delta = mechanism in MECHANISMS and MECHANISMS[mechanism].needs_delta
+    if needs_delta and delta == 0:
+        raise ValueError(f"delta must be > 0 with mechanism={quoted(mechanism)}, got {quoted(delta)}.")
+    if not needs_delta and delta > 0:
+        raise ValueError(
+            f"delta must be 0 with mechanism={quoted(mechanism)}, whose guarantee needs none, got {quoted(delta)}; "
+            "use mechanism='gaussian'."
+        )
+
+
+# --- A release that may be charged -----------------------------------------------------------------------------------
+
+_FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
+_HARDLY_BETTER = 0.1  # a share found that exceeds chance by less than this is hardly better
+
+
+@dataclass(frozen=True, eq=False)
+class ReadyToScore:
+    """A release, of which everything public is decided: its noise and law, its cost and entry of a ledger."""
+
+    entry: LedgerEntry
+    plan: ScoringPlan
+    release: Any  # NoisyScores, NoisyTables, BestFeatures or JointFeatures
+    measure: Any
+    shape: Shape
+    mechanism: Any
+    law: Any  # a distribution of scipy.stats or CubeLaw, of the noise; None if there is none
+    by_chance: ChanceScores
+    has_warned: bool = False  # about noise, by public numbers
+
+    def draw(self, records, random_bytes):
+        """What an estimator stores from a release: all of it noisy or public."""
+        plan, release, public = self.plan, self.release, records.public
+        sampled = records.sampled(Progress(plan.reader, plan.verbose))
+        measure = self.measure
+        if release.spends_on_target:
+            counts = sampled.target_counts(measure)
+            measure = measure.release_target_shares(*counts, release.epsilon_of_target, random_bytes)
+        released = release.draw(sampled, measure, self.mechanism, self.by_chance, plan.n_jobs, random_bytes)
+        results = plan.results(public, released, self.entry) | {"epsilon_per_feature_": release.epsilon_per_feature}
+        results |= {f"{name}_": getattr(measure, name) for name in ("B", "c") if hasattr(measure, name)}
+        shares = getattr(measure, "target_shares", None)
+        results["_target_shares"] = shares
+        if shares is not None:
+            results["target_shares_"] = shares.published()
+            if shares.mean_weight is not None:
+                results["mean_weight_"] = shares.mean_weight * float(plan.max_weight)
+            if public.n_classes is None and not shares.is_public:
+                domain = public.description.target
+                results["target_cut_"] = domain.decode(shares.cut(domain.encoded))
+        if "scores_" in released:
+            labels = [each.n_labels if isinstance(each, Nominal) else 0 for each in self.shape.domains]
+            model = NullModel(measure, self.shape.n_samples, self.shape.rows_per_group, np.array(labels))
+            results |= {"_noise": self.mechanism, "_null_model": model}
+            if shares is not None and (largest := measure.largest_score(self.shape.n_samples)) is not None:
+                results["largest_possible_score_"] = largest
+        return results
+
+    def warn_after(self, published):
+        """Warn about noise by the shares of the target, if they were released."""
+        shares = published["_target_shares"]
+        if not self.has_warned and shares is not None and not shares.is_public:
+            self.warn_if_hidden(replace(self.measure, target_shares=shares), is_released=True)
+
+    def warn_if_hidden(self, measure, is_released=False):
+        """Warn if fewer than half of the best features are found amid the noise, and return whether it did.
+
+        Parameters
+        ----------
+        measure : object
+            May have shares of the target.
+        is_released : bool, default=False
+            Whether the release has been made, and its shares are those of the measure.
+        """
+        if self.law is None:
+            return False
+        plan, shape, epsilon = self.plan, self.shape, float(self.plan.epsilon)
+        n_candidates = max(shape.n_features - len(plan.keep), _FEWEST)
+        k = min(plan.n_wanted(shape.n_features) or n_candidates, n_candidates // _FEWEST)
+        shares = getattr(measure, "target_shares", None)
+        largest = None if shares is None else measure.largest_score(shape.n_samples)
+        largest = math.inf if largest is None else largest
+        mean_weight = getattr(shares, "mean_weight", None)  # as a part of the largest: the factor of all scores
+        if mean_weight is None:
+            mean_weight = USUAL_MEAN if getattr(measure, "units", 1) > 1 else 1.0
+        scores = JOINT if isinstance(self.release, JointFeatures) else plan.statistic.name
+        assumed = scores, "weak", n_candidates, k, self.law, mean_weight, largest
+        found = share_found(*assumed)
+        if not found < 0.5:
+            return False
+        what = "noise will exceed the signal of a typical table"
+        if is_released:
+            shown = _signal_in_words(mean_weight, largest, plan.max_weight)
+            what = f"noise exceeds the signal of a typical table, as the release shows: {shown}"
+        will_be = "were" if is_released else "will be"
+        best = f"{found:.0%} of the best {k} features {will_be} found"
+        if k == 1:
+            best = f"the best feature {'was' if is_released else will_be} found in {found:.0%} of fits"
+        if found < k / n_candidates + _HARDLY_BETTER:
+            best += f" (hardly better than chance, which finds {k / n_candidates:.0%})"
+        budget, excess = shape.n_groups * epsilon, excess_of_noise(*assumed)
+        half = f"half at n_samples * epsilon = {in_short(excess * budget)}, which is {in_short(budget)} here."
+        warn(
+            f"{what}: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and epsilon={epsilon:g}, "
+            f"{best}, if scores fall as slowly as on a third of public tables. "
+            f"{'No budget makes that half.' if excess == math.inf else f'That becomes {half}'} Fewer features, "
+            f"{' or '.join(self._advice())} also reduce the noise; skdpmic.plan_release computes by how much."
+        )
+        return True
+
+    def _advice(self):
+        """Other ways to have less noise, by the names of the parameters."""
+        plan = self.plan
+        ways = {
+            "statistic='mtv_r'": plan.statistic.name != "mtv_r",
+            "a smaller max_weight": plan.max_weight is not None,
+            "mechanism='k-norm'": plan.mechanism == "laplace" and self.shape.n_features > 1,
+            "a smaller k": plan.mechanism is None,
+            "publishing names only (PrivateSelectKBest with a small k)": plan.mechanism is not None,
+        }
+        return [way for way, has_less in ways.items() if has_less]
+
+
+def _signal_in_words(mean_weight, largest, max_weight):
+    words = [] if largest == math.inf else [f"no score can exceed {in_short(largest, 2)}"]
+    if max_weight is not None:
+        mean = in_short(mean_weight * float(max_weight))
+        words.insert(0, f"the mean weight is {mean}, {mean_weight:.2%} of max_weight")
+    return " and ".join(words)
+
+
+# --- What a fitted estimator keeps for p-values -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NullModel:
+    """The data for p-values, besides the scores and the noise.
+
+    Parameters
+    ----------
+    measure : Measure
+    n_samples : int
+    rows_per_group : int
+    n_labels : int ndarray of shape (n_features,)
+        Number of labels of nominal features; 0 for numbers.
+    """
+
+    measure: Any
+    n_samples: int
+    rows_per_group: int
+    n_labels: np.ndarray
+
+    def p_values(self, scores, noise):
+        """The p-value of each score, of shape (n_features,).
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_features,)
+            Released noisy scores.
+        noise : frozen distribution of scipy.stats or None
+            None without noise.
+        """
+        if self.rows_per_group > 1:
+            raise AttributeError(
+                "p_values requires independent records, which several rows of one person are not: fit with "
+                f"max_rows_per_group=1, got {self.rows_per_group}."
+            )
+        p_values = np.empty(len(scores))
+        for n_labels in set(self.n_labels.tolist()):
+            of_kind = self.n_labels == n_labels
+            p_values[of_kind] = self.measure.null_law(self.n_samples, n_labels or None).p_values(scores[of_kind], noise)
+        return p_values

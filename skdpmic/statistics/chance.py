@@ -7,11 +7,12 @@ all data sets, so the sensitivity does not change.
 
 import math
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skdpmic.table.domains import Nominal
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 
 _MOST_SAMPLES = 10_000  # simulated; for more records, chance scores fall at the rate of the measure
 _DRAWS = 24
@@ -19,28 +20,47 @@ _LEVELS = (0.0, 0.05, 0.1, 0.2, 0.4)  # single scores of a feature at which the 
 _UNIT = (0.0, 1.0)
 
 
-def chance_scores(measure, shape, candidates=None):
-    """Mean scores of independent features of each domain; 0 if all are of one kind, so that they do not matter.
+class ChanceScores(NamedTuple):
+    """Mean scores of independent features, simulated before a release: nothing that is simulated fails after it.
 
     Parameters
     ----------
-    measure : Measure
-    shape : Shape
-    candidates : ndarray of shape (n_candidates,), default=None
-        Indices of the features; None for all.
-
-    Returns
-    -------
-    ndarray of shape (n_candidates,)
+    public : Measure
+        Without shares of the target that are still to be released.
+    n : int
+        Number of people.
+    kinds : list of length n_candidates
+    simulated : dict
+        Mean score of each kind, at the `shares` that are known; empty if there is one kind, so that scores do not
+        matter.
+    shares : tuple of float or None
     """
-    domains = shape.domains if candidates is None else [shape.domains[j] for j in candidates]
-    kind_of = {domain: _kind(domain) for domain in set(domains)}
-    if len(set(kind_of.values())) == 1 or measure.chance_rate is None:
-        return np.zeros(len(domains))
-    public, shares, n = measure.without_target_shares(), _simulated_shares(measure), int(shape.n_groups)
-    by_kind = {kind: _simulated(public, kind, n, shares) for kind in dict.fromkeys(kind_of.values())}
-    factor = measure.chance_factor * _rare_class_ratio(measure)
-    return factor * np.array([by_kind[kind_of[domain]] for domain in domains])
+
+    public: Any
+    n: int
+    kinds: list
+    simulated: dict
+    shares: tuple | None
+
+    @classmethod
+    def of(cls, measure, shape, candidates=None):
+        """Those of features of a table, of which the indices of some may be given."""
+        kinds = [_kind(shape.domains[j]) for j in (range(shape.n_features) if candidates is None else candidates)]
+        distinct = dict.fromkeys(kinds)
+        public, n, shares = measure.without_target_shares(), int(shape.n_groups), _simulated_shares(measure)
+        is_needed = len(distinct) > 1 and measure.chance_rate is not None
+        simulated = {kind: chance_score(public, kind, n, shares) for kind in distinct} if is_needed else {}
+        return cls(public, n, kinds, simulated, shares)
+
+    def at(self, measure):
+        """The score of each candidate, at the shares of the target that the measure knows: (n_candidates,)."""
+        if not self.simulated:
+            return np.zeros(len(self.kinds))
+        simulated, shares = self.simulated, _simulated_shares(measure)
+        if shares != self.shares:  # of three or four classes, which have been learnt
+            simulated = {kind: chance_score(self.public, kind, self.n, shares) for kind in simulated}
+        factor = measure.chance_factor * _rare_class_ratio(measure)
+        return factor * np.array([simulated[kind] for kind in self.kinds])
 
 
 def _rare_class_ratio(measure):
@@ -111,8 +131,9 @@ def _kind(domain):
     return domain if isinstance(domain, Nominal) else _UNIT
 
 
-def chance_score(measure, domain, n):
-    """Mean score of independent variables with uniform distributions.
+@lru_cache(maxsize=256)
+def chance_score(measure, domain, n, shares=None):
+    """Mean score of independent variables with uniform distributions, from a simulation with fixed random numbers.
 
     Parameters
     ----------
@@ -122,25 +143,22 @@ def chance_score(measure, domain, n):
         Scale of the feature. No values are missing, and there are no other labels.
     n : int
         Number of records.
+    shares : tuple of float, default=None
+        Shares of the classes; None for equal ones.
 
     Returns
     -------
     float
-        In [0, 1]; from a simulation with fixed random numbers.
+        In [0, 1].
     """
-    return _simulated(measure, _kind(domain), int(n), None)
-
-
-@lru_cache(maxsize=256)
-def _simulated(measure, domain, n, shares):
-    """The mean score; `shares` are those of the classes, None for equal ones."""
     n_drawn = min(n, _MOST_SAMPLES)
     random = np.random.RandomState(0)
     scores = []
-    for _ in range(_DRAWS):
-        target = _drawn_target(measure.n_classes, shares, n_drawn, random)
-        scorer = measure.with_shares_of(target).scorer(target, None)
-        scores.append(scorer.score(_feature(domain, n_drawn, random), domain))
+    with measure.in_numpy_if_little(n_drawn, _DRAWS):
+        for _ in range(_DRAWS):
+            target = _drawn_target(measure.n_classes, shares, n_drawn, random)
+            scorer = measure.with_shares_of(target).scorer(target, None)
+            scores.append(scorer.score(_feature(domain, n_drawn, random), domain))
     return float(np.mean(scores)) * (n_drawn / n) ** measure.chance_rate
 
 
@@ -155,7 +173,7 @@ def _added(domain, measure, shares, given, n, level):
         half = 2 * column < (given.n_labels if isinstance(given, Nominal) else 1)
         is_upper = half == (2 * random.random_sample(n_drawn) < 1 + level)
         places = (is_upper + random.random_sample(n_drawn)) / 2
-        target = _target(measure.n_classes, places if shares is None else _classes(shares, places))
+        target = _target(measure.n_classes, shares, places)
         scorer = measure.with_shares_of(target).scorer_beside(target, column, given)
         added.append(scorer.score(_feature(domain, n_drawn, random), domain) - scorer.score(column, given))
     return max(float(np.mean(added)), 0.0) * (n_drawn / n) ** measure.chance_rate
@@ -164,17 +182,14 @@ def _added(domain, measure, shares, given, n, level):
 def _drawn_target(n_classes, shares, n, random):
     if n_classes and shares is None:
         return ClassTarget(random.randint(n_classes, size=n), n_classes)
-    places = random.random_sample(n)
-    return _target(n_classes, places if shares is None else _classes(shares, places))
+    return _target(n_classes, shares, random.random_sample(n))
 
 
-def _classes(shares, places):
-    """The class of each place in [0, 1), which is divided into classes by their shares."""
-    return np.searchsorted(np.cumsum(shares)[:-1], places, side="right")
-
-
-def _target(n_classes, values):
-    return ClassTarget(values, n_classes) if n_classes else NumericTarget(values, _UNIT)
+def _target(n_classes, shares, places):
+    """A target of numbers at these places in [0, 1), or of classes, into which it is divided by their shares."""
+    if n_classes is None:
+        return NumericTarget(places, _UNIT)
+    return ClassTarget(np.searchsorted(np.cumsum(shares)[:-1], places, side="right"), n_classes)
 
 
 def _feature(domain, n, random):

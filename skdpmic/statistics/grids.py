@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import is_number
-from skdpmic._utils.jit import jit
-from skdpmic._utils.little_work import Allowance
+from skdpmic._utils.jit import in_numpy, jit, uses_numpy
 from skdpmic._utils.texts import quoted
 
 # --- Limits of B and c (``benchmarks/results/defaults.md``) -----------------------------------------------------------
@@ -112,7 +111,7 @@ def _with(n, n_classes):
 
 # --- Equipartitions of a range, and their common refinement -----------------------------------------------------------
 
-_IN_NUMPY = Allowance(0.03)
+_FEW = 2**17  # values of one column, for which numpy takes milliseconds, and compiling a second
 
 
 class Partitions(NamedTuple):
@@ -145,34 +144,15 @@ def refine(lo, hi, partitions):
     first_cell : int64 ndarray of shape (n_sizes, largest size + 1)
     """
     sizes, of_size, parts = partitions
-    edges, order = np.empty(len(parts)), np.empty(len(parts), dtype=np.uint64)
+    edges = lo + parts * ((hi - lo) / sizes[of_size])
+    order = np.argsort(edges, kind="stable")  # the exact edges ascend, and rounding may only swap equal ones
+    edges = edges[order]
+    is_new = edges > np.append(-np.inf, edges[:-1])
     first_cell = np.zeros((len(sizes), sizes[-1] + 1), dtype=np.int64)
-    n_distinct = _refine(float(lo), float(hi), sizes, of_size, parts, edges, order, first_cell)
-    return edges[:n_distinct], first_cell
-
-
-@jit
-def _refine(lo, hi, sizes, of_size, parts, edges, order, first_cell):
-    """Fill in `edges` and, from zeros, `first_cell`; returns the number of distinct edges. `order` is a workspace."""
-    one, n_distinct = np.uint64(1), np.uint64(0)
-    for j in range(np.uint64(len(parts))):
-        edge = lo + parts[j] * ((hi - lo) / sizes[of_size[j]])
-        # The exact edges ascend; rounding may swap equal ones, which this insertion sort corrects.
-        at = j
-        while at > 0 and edges[at - one] > edge:
-            edges[at] = edges[at - one]
-            order[at] = order[at - one]
-            at -= one
-        edges[at] = edge
-        order[at] = j
-    for at in range(np.uint64(len(parts))):
-        if at == 0 or edges[at] > edges[n_distinct - one]:
-            edges[n_distinct] = edges[at]
-            n_distinct += one
-        first_cell[of_size[order[at]], parts[order[at]]] = n_distinct
-    for row in range(np.uint64(len(sizes))):
-        first_cell[row, sizes[row]] = n_distinct + one
-    return n_distinct
+    first_cell[of_size[order], parts[order]] = np.cumsum(is_new)
+    edges = edges[is_new]
+    first_cell[np.arange(len(sizes)), sizes] = len(edges) + 1
+    return edges, first_cell
 
 
 def locate_between(values, guarded, lo, hi):
@@ -204,22 +184,17 @@ def locate_each(columns, ranges, guarded, bounds):
     n_missing : int64 ndarray of shape (n_columns,)
     """
     columns = np.ascontiguousarray(columns, dtype=np.float64).view()
-    if _IN_NUMPY.covers(20 * len(columns), 50 * columns.size):
-        return _locate_in_numpy(columns, ranges, guarded)
+    cells, n_missing = np.empty(columns.shape, dtype=np.uint32), np.zeros(len(columns), dtype=np.int64)
+    if uses_numpy():
+        for found, values, r in zip(cells, columns, ranges, strict=True):
+            found[:] = np.searchsorted(guarded[r], values, side="right")  # NaN is above all other numbers
+        return cells, np.isnan(columns).sum(axis=1)
     columns.flags.writeable = False  # like pandas columns, for which numba would otherwise compile again
     n_edges = guarded.shape[1] - 1
     n_buckets = n_edges * min(max(2, columns.size // (16 * n_edges * len(bounds))), 8) + 1
     edges_before = np.zeros((len(bounds), n_buckets + 1), dtype=np.uint32)
-    cells, n_missing = np.empty(columns.shape, dtype=np.uint32), np.zeros(len(columns), dtype=np.int64)
     _locate(columns, np.array(ranges), bounds, guarded, edges_before, cells, n_missing)
     return cells, n_missing
-
-
-def _locate_in_numpy(columns, ranges, guarded):
-    cells = np.empty(columns.shape, dtype=np.uint32)
-    for found, values, r in zip(cells, columns, ranges, strict=True):
-        found[:] = np.searchsorted(guarded[r], values, side="right")  # NaN is above all other numbers
-    return cells, np.isnan(columns).sum(axis=1)
 
 
 @jit
@@ -273,7 +248,8 @@ def equal_parts(values, bounds, n_parts):
 
 def parts_and_missing(values, bounds, n_parts):
     """The part of each value, and the number of missing values (NaN), which are in the part after the last one."""
-    parts, n_missing = parts_of_each([values], [tuple(bounds)], n_parts)
+    with in_numpy(len(values) <= _FEW):
+        parts, n_missing = parts_of_each([values], [tuple(bounds)], n_parts)
     return parts[0], n_missing[0]
 
 
@@ -293,23 +269,15 @@ def parts_of_each(columns, bounds, n_parts):
 MOST_DIVISIONS = 32  # in order, and by parity
 
 
-def each_alone(n_columns):
-    """Each column against the rest."""
-    return [tuple(int(j == one) for j in range(n_columns)) for one in range(n_columns)]
+def divisions_in_two(n_columns, with_each_alone=True):
+    """The distinct divisions of columns into two groups, with the first column in group 0: tuples of 0 and 1.
 
-
-def cuts(n_columns):
-    """Columns up to a cut, and those after it."""
-    n_places = min(n_columns, MOST_DIVISIONS)
-    return [tuple(int(j * n_places // n_columns >= cut) for j in range(n_columns)) for cut in range(1, n_places)]
-
-
-def parities(n_columns):
-    """By the parity of the sum of some binary digits of the column number."""
-    n_masks = min(2 ** (n_columns - 1).bit_length(), MOST_DIVISIONS)
-    return [tuple((j & mask).bit_count() % 2 for j in range(n_columns)) for mask in range(1, n_masks)]
-
-
-def distinct(divisions):
-    """The distinct divisions, with the first column in group 0."""
+    Each column against the rest, unless these are left out; columns up to a cut, and those after it; and by the parity
+    of the sum of some binary digits of the column number.
+    """
+    columns = range(n_columns)
+    n_places, n_masks = min(n_columns, MOST_DIVISIONS), min(2 ** (n_columns - 1).bit_length(), MOST_DIVISIONS)
+    divisions = [[int(j == one) for j in columns] for one in columns if with_each_alone]
+    divisions += [[int(j * n_places // n_columns >= cut) for j in columns] for cut in range(1, n_places)]
+    divisions += [[(j & mask).bit_count() % 2 for j in columns] for mask in range(1, n_masks)]
     return list(dict.fromkeys(tuple(group ^ groups[0] for group in groups) for groups in divisions))

@@ -54,20 +54,14 @@ def largest_mtv_r(scorer, family, shares, mean_weight=1.0):
 
 def _largest_against(side, scorer, family, shares, mean_weight):
     """The largest (TV - o) / nu against one grouping of the classes: of all groups apart, or of two parts."""
-    in_groups = _shares_of_groups(side, shares)
+    known = side.margins
+    in_groups = np.bincount(side.groups, weights=shares) if known is None else np.array(known) / UNITS
     apart = mean_weight * (1 - (in_groups**2).sum()) - scorer.offset_of_labels(_FEW_LABELS, side)
     apart = apart / family.normaliser(side, len(in_groups))
     if len(in_groups) == 2:
         return float(apart)
     in_two = mean_weight * 2 * _most_even(in_groups) - scorer.offsets(side, family.cuts.per_unit)
     return float(max(apart, in_two / family.normaliser(side, 2)))
-
-
-def _shares_of_groups(side, shares):
-    """The share of each group as the side knows it; if it knows none, that of its classes."""
-    if side.margins is not None:
-        return np.array(side.margins) / UNITS
-    return np.bincount(side.groups, weights=shares)
 
 
 def _most_even(shares):

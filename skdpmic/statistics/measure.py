@@ -6,6 +6,7 @@ measure derives from the very objects that score, and from nothing that they do 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
@@ -22,10 +23,9 @@ class Statistic:
     needs_ranges = True  # of numbers
     is_mergeable = False  # scores can be computed from counts of pieces: it has `measure_of_any_number`
     supports_counts = False  # scores can be estimated from noisy tables: it has `table`
-    takes_copies_for_dependence = False  # whether equal rows of a person count as dependence
     takes_weights = False  # its measure has `of_weights`, for records with different weights
     is_explained_by_shares = False  # whether shares of classes can be given that scores do not depend on
-    tests_by_ties = False  # p-values are smaller if the shares of two classes are known, or that there are no ties
+    has_p_values = False  # whether its measure has `null_law`
 
     @staticmethod
     def spends_on_target(n_classes):
@@ -34,11 +34,6 @@ class Statistic:
         The measure then has `learning` and `learnt`.
         """
         return False
-
-    @classmethod
-    def with_correction(cls, correction):
-        """The statistic with a bias correction, if it has one."""
-        return cls()
 
 
 class Scorer(NamedTuple):
@@ -61,14 +56,12 @@ class Measure(ABC):
 
     n_parts = None  # number of parts of a feature in its noisy table, if the measure is estimated from such tables
     has_common_error = False  # whether all scores depend on the learnt shares of the target, and share their error
-    chance_rate: float | None = (
-        None  # power of n at which scores of independent variables fall, if those of kinds of features differ
-    )
+    # Power of n at which scores of independent variables fall, if those of kinds of features differ.
+    chance_rate: float | None = None
     withheld_for_error = 0.0  # by how much a score is below one at the released shares, for their noise, at most
     chance_factor = 1.0  # factor of the chance level relative to records of equal weight
-    class_shares: tuple[float, ...] | None = (
-        None  # known shares of the classes of the target, which decide what chance shows
-    )
+    # Known shares of the classes of the target, which decide what chance shows.
+    class_shares: tuple[float, ...] | None = None
 
     def with_shares_of(self, target):
         """The measure for simulations with this target; it differs if shares of the target are learnt."""
@@ -83,15 +76,11 @@ class Measure(ABC):
         return self
 
     def steps(self, shape):
-        """Sensitivity of a score to one person in a table of this shape, in steps of the noise grid.
-
-        Everything shared by scores is created and cached, or refused, here, before anything is charged.
-        """
-        self.prepare(shape)
+        """Sensitivity of a score to one person in a table of this shape, in steps of the noise grid."""
         return grid_sensitivity(self.sensitivity(shape), self.rounding_error(shape))
 
     def prepare(self, shape):  # noqa: B027, because most have nothing to do
-        """Create and cache the objects shared by scores of this shape, beyond those that bound rounding errors."""
+        """Raise now, before any charge, if a table of this shape has too many records to be scored."""
 
     @abstractmethod
     def sensitivity(self, shape):
@@ -112,7 +101,7 @@ class Measure(ABC):
 
         Returns
         -------
-        SimulatedLaw, AveragedLaw or BoundedLaw
+        BoundedLaw
 
         Raises
         ------
@@ -130,6 +119,10 @@ class Measure(ABC):
         None if these are not known, or the target has no classes.
         """
         return None
+
+    def in_numpy_if_little(self, n_samples, n_features):
+        """The context for scoring a table of this shape: without kernels, if compiling them takes longer than numpy."""
+        return nullcontext()
 
     @abstractmethod
     def scorer(self, target, random_bytes):

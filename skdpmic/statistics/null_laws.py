@@ -2,17 +2,12 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
-from sklearn.utils import check_random_state
 
-from skdpmic._utils.arguments import check_whole, is_auto, is_whole
 from skdpmic.privacy.mechanisms import GRID
-from skdpmic.statistics.ranks.null_scores import null_scores
-from skdpmic.table.domains import Nominal
 
 # --- Tails of the dependence of one table ----------------------------------------------------------------------------
 #
@@ -66,18 +61,14 @@ def log_variation_tail(tv, n, n_rows, n_columns):
     n_rows, n_columns : int, at least 2
     """
     fewer, more = sorted((n_rows, n_columns))
-    bounds = [log_information_tail(least_information(tv, n), fewer, more)]
+    least_information = 2.0 * n * np.square(np.maximum(tv, 0.0))  # n times that of this total variation, in nats
+    bounds = [log_information_tail(least_information, fewer, more)]
     on_average = math.sqrt((fewer - 1) * (more - 1) / n) / 2
     above = np.maximum(np.asarray(tv, dtype=float) - on_average, 0.0)
     bounds.append(-(2.0 if fewer == 2 else 0.5) * n * np.square(above))
     if fewer == 2:
         bounds.append(log_sets(more) + log_division_tail(tv, n))
     return np.minimum(np.min(np.broadcast_arrays(*bounds), axis=0), 0.0)
-
-
-def least_information(tv, n):
-    """Lower bound on n times the mutual information, in nats, if the total variation is `tv`."""
-    return 2.0 * n * np.square(np.maximum(tv, 0.0))
 
 
 def log_sets(n):
@@ -179,7 +170,7 @@ class BoundedLaw:
     def __init__(self, bound):
         self._bound = bound
 
-    def p_values(self, released, noise, n_resamples, seed):
+    def p_values(self, released, noise):
         """Bounds on the probability that a noisy score is at least as large: ndarray like `released`.
 
         Between two points of the bound, the score counts as the larger one. The bound is the sum over all points of the
@@ -191,173 +182,6 @@ class BoundedLaw:
         return np.where(released <= 0, 1.0, np.clip(p, 0.0, 1.0))
 
 
-class SimulatedLaw:
-    """A score of strict ranks, whose distribution does not depend on the margins.
-
-    Parameters
-    ----------
-    name : str
-        Name of the statistic.
-    n : int
-        Number of records.
-    n_in_class : int, default=None
-        Number of records in one of the two classes of the target, if it has two.
-    """
-
-    def __init__(self, name, n, n_in_class=None):
-        self._name, self._n, self._n_in_class = name, n, n_in_class
-
-    def scores(self, n_resamples, seed):
-        """Noise-free scores, ascending."""
-        return null_scores(self._name, self._n, n_resamples, seed, self._n_in_class)
-
-    def p_values(self, released, noise, n_resamples, seed):
-        """The share of scores that are at least as large, among the simulated noisy scores and the released one."""
-        scores = self.scores(n_resamples, seed)
-        if noise is not None:
-            scores = np.sort(scores + noise.rvs(n_resamples, random_state=np.random.default_rng([seed, 1])))
-        n_below = np.searchsorted(np.clip(scores, 0.0, 1.0), released - _SLACK)
-        return (1.0 + n_resamples - n_below) / (n_resamples + 1.0)
-
-
-class AveragedLaw:
-    """The mean, over all orders of the ties, of a score of strict ranks.
-
-    It is smaller in convex order, so no convex function of it has a larger mean. The tail of the noise is convex below
-    the released value; beyond it, and below it as far as this improves the bound, it is replaced by a tangent. Also, no
-    tail of the score has more than `most_times` the probability of that of strict ranks.
-
-    The distribution of strict ranks may be known only approximately: it is then widened, and may be missed.
-
-    Parameters
-    ----------
-    strict : SimulatedLaw
-        Distribution of strict ranks.
-    most_times : float
-        May be infinite.
-    widening : float, default=1.0
-        Factor of simulated scores.
-    missed : float, default=0.0
-        Upper bound on the probability that this distribution does not hold.
-    """
-
-    def __init__(self, strict, most_times, widening=1.0, missed=0.0):
-        self._strict, self._most_times, self._widening, self._missed = strict, most_times, widening, missed
-
-    def of_strict_ranks(self):
-        """The distribution if there are no ties, or only those of two classes."""
-        return self._strict if self._missed == 0 else self
-
-    def p_values(self, released, noise, n_resamples, seed):
-        """The smallest mean of such a function over the simulated strict scores, or `most_times` their tail."""
-        scores, counts = _in_groups(self._widening * self._strict.scores(n_resamples, seed))
-        least = np.maximum(released - _SLACK, GRID)
-        needed = least[:, np.newaxis] - scores
-        tails = np.where(needed >= 0, _reaches(needed, noise), 0.0)  # where they are convex
-        sums = np.full(len(released), np.inf)
-        for slopes, roots in _tangents(least, noise):
-            lines = slopes[:, np.newaxis] * (scores - roots[:, np.newaxis])
-            sums = np.minimum(sums, np.maximum(lines, tails) @ counts)
-        p = (1.0 + sums) / (1.0 + n_resamples)
-        if self._most_times < np.inf:
-            p = np.minimum(p, self._most_times * self._strict.p_values(released, noise, n_resamples, seed))
-        return np.where(released <= _SLACK, 1.0, np.minimum(p + self._missed, 1.0))
-
-
-def _in_groups(ascending):
-    """The largest score and the size of each group; groups are finer for larger scores."""
-    n_above = np.unique(np.geomspace(1, len(ascending), _GROUPS).astype(int)) - 1
-    ends = len(ascending) - n_above[::-1]
-    return ascending[ends - 1], np.diff(ends, prepend=0)
-
-
-def _tangents(least, noise):
-    """Lines above the tail of the noise from `least` on, where it is concave: slopes and roots."""
-    if noise is None:
-        for share in np.linspace(0.0, 1.0, _TANGENTS, endpoint=False):
-            yield 1 / (least * (1 - share)), least * share
-        return
-    beyond = noise.kwds["scale"] * np.linspace(0.0, _FURTHEST, _TANGENTS)
-    for at, slope, height in zip(beyond, noise.pdf(beyond), noise.cdf(beyond), strict=True):
-        if slope > 0:
-            yield np.full(len(least), slope), least + at - height / slope
-
-
 def _reaches(needed, noise):
     """The probability that the noise is at least as large as needed."""
     return (needed <= 0).astype(float) if noise is None else noise.sf(needed)
-
-
-_GROUPS, _TANGENTS, _FURTHEST = 300, 51, 25.0
-
-
-# --- What a fitted estimator keeps -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class NullModel:
-    """The data for p-values, besides the scores and the noise.
-
-    Parameters
-    ----------
-    measure : Measure
-    n_samples : int
-    rows_per_group : int
-    n_labels : int ndarray of shape (n_features,)
-        Number of labels of nominal features; 0 for numbers.
-    is_untied : bool ndarray of shape (n_features,)
-        Whether there are no ties; False with noise, when this is unknown.
-    """
-
-    measure: Any
-    n_samples: int
-    rows_per_group: int
-    n_labels: np.ndarray
-    is_untied: np.ndarray
-
-    @classmethod
-    def of_shape(cls, measure, shape, is_untied=False):
-        """The model from a measure and the public numbers of a table."""
-        n_labels = [domain.n_labels if isinstance(domain, Nominal) else 0 for domain in shape.domains]
-        is_untied = np.broadcast_to(is_untied, len(n_labels))
-        return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels), is_untied)
-
-    def p_values(self, scores, noise, n_resamples, random_state):
-        """The p-value of each score, of shape (n_features,).
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_features,)
-            Released noisy scores.
-        noise : frozen distribution of scipy.stats or None
-            None without noise.
-        n_resamples, random_state
-            For simulations.
-        """
-        if self.rows_per_group > 1:
-            raise AttributeError(
-                "p_values requires independent records, which several rows of one person are not: fit with "
-                f"max_rows_per_group=1, got {self.rows_per_group}."
-            )
-        n_resamples = _n_simulations(n_resamples, len(scores))
-        p_values, seed = np.empty(len(scores)), _seed_of(random_state)
-        for n_labels, is_untied in set(zip(self.n_labels.tolist(), self.is_untied.tolist(), strict=True)):
-            of_kind = (self.n_labels == n_labels) & (self.is_untied == is_untied)
-            law = self.measure.null_law(self.n_samples, n_labels or None)
-            law = law.of_strict_ranks() if is_untied else law
-            p_values[of_kind] = law.p_values(scores[of_kind], noise, n_resamples, seed)
-        return p_values
-
-
-def _n_simulations(n_resamples, n_features):
-    """The requested number of simulations; "auto" resolves the p-values that a false discovery rate compares."""
-    if is_auto(n_resamples):
-        return 9_999 if n_features <= 100 else 99_999
-    check_whole(n_resamples, "n_resamples")
-    return int(n_resamples)
-
-
-def _seed_of(random_state):
-    """A seed for caching simulations: that of the user, or one drawn by a generator."""
-    is_seed = is_whole(random_state) and random_state >= 0
-    return int(random_state) if is_seed else check_random_state(random_state).randint(2**31)

@@ -5,24 +5,20 @@ kind of target, it returns a *measure*: all grids are then fixed, and so is the 
 provides the functions that score features, from records or from counts. All of these contain public numbers only.
 
 To add a statistic, implement it and its measure, with the methods of `Statistic` and `Measure` in ``measure.py``, in a
-new folder, and add it here. Everything else uses this registry. A statistic that only scores single pairs, like `MicE`
-and `KendallWithinStrata`, only needs `steps` and `scorer`.
+new folder, and add it here. Everything else uses this registry.
 """
 
 from collections import ChainMap
 from typing import Any
 
-from skdpmic._utils.errors import warn
+from skdpmic._utils.arguments import is_number
 from skdpmic._utils.texts import quoted
 from skdpmic.statistics.mic.mic_r import check_correction
-from skdpmic.statistics.mic.rank_grids import MicE
-from skdpmic.statistics.mic.statistic import MicR
+from skdpmic.statistics.mic.statistic import MicE, MicR
 from skdpmic.statistics.mtv.statistic import MtvR
-from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall
-from skdpmic.statistics.ranks.within_strata import KendallWithinStrata
-from skdpmic.table.targets import check_max_weight
+from skdpmic.statistics.ranks import Kendall
 
-STATISTICS = {kind.name: kind for kind in (MicR, MtvR, Kendall, Chatterjee, DistanceCorrelation)}
+STATISTICS = {kind.name: kind for kind in (MicR, MtvR, Kendall)}
 PAIR_STATISTICS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  # all that can score a single pair
 
 
@@ -31,14 +27,7 @@ def statistic_named(name, correction, among=STATISTICS):
     if not isinstance(name, str) or name not in among:
         raise ValueError(f"statistic must be one of {', '.join(map(repr, among))}, got {quoted(name)}.")
     check_correction(correction)
-    return among[name].with_correction(correction)
-
-
-def within_strata(name):
-    """The statistic with this name within public strata; a ValueError if there is none."""
-    if name != Kendall.name:
-        raise ValueError(f"strata must be None with statistic={quoted(name)}: only {Kendall.name!r} supports strata.")
-    return KendallWithinStrata()
+    return among[name](correction) if name == MicR.name else among[name]()
 
 
 def check_of_target(statistic):
@@ -54,7 +43,8 @@ def check_of_target(statistic):
 
 def check_takes_weights(statistic, max_weight):
     """Raise unless the statistic supports this `max_weight`; None means equal weights."""
-    check_max_weight(max_weight)
+    if max_weight is not None and not (is_number(max_weight) and 0 < max_weight < float("inf")):
+        raise ValueError(f"max_weight must be None or a finite number > 0, got {quoted(max_weight)}.")
     if max_weight is not None and not statistic.takes_weights:
         able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.takes_weights)
         raise ValueError(
@@ -70,14 +60,4 @@ def check_mergeable(statistic):
         raise ValueError(
             f"statistic must be {able} if records come in pieces, got {statistic.name!r}: ranks cannot be computed "
             "from pieces of a table."
-        )
-
-
-def warn_about_copies(statistic, rows_per_group):
-    """Warn if equal rows of a person would count as dependence."""
-    if statistic.takes_copies_for_dependence and rows_per_group > 1:
-        warn(
-            f"statistic={statistic.name!r} counts rows that are close in both columns, such as the rows of a person, "
-            f"as dependence: with max_rows_per_group={quoted(rows_per_group)}, features that are independent of y may "
-            f"score up to {1 - 1 / rows_per_group:.2g}. Use max_rows_per_group=1 or another statistic.",
         )

@@ -1,7 +1,7 @@
 """How far replacing one record, or all records of one person, can move the score of each statistic; rounded up.
 
 The proofs are in ``docs/theory``: ``sensitivity.md``, ``closed_family.md``, ``people.md``, ``mic_e.md``, ``mtv_r.md``,
-``ranks.md``, ``conditional_ranks.md``, ``kendall_matrix.md``.
+``ranks.md``, ``kendall_matrix.md``.
 """
 
 import math
@@ -167,65 +167,6 @@ def kendall_sensitivity(n):
     return _rounded_up(min(Fraction(4, n), Fraction(1)))
 
 
-def chatterjee_sensitivity(n):
-    """Sensitivity of Chatterjee's xi, in one direction or the larger of both: 3 (2n - 5) / (n^2 - 1), attained.
-
-    Clamped to [0, 1], the score attains it for n >= 8. Equal values are ordered by keys that do not depend on the data.
-
-    Parameters
-    ----------
-    n : int, at least 3
-        Number of records.
-
-    Returns
-    -------
-    float
-        Rounded up.
-    """
-    return _rounded_up(Fraction(3 * (2 * n - 5), n**2 - 1))
-
-
-def distance_correlation_sensitivity(n):
-    """Bound on the sensitivity of the distance correlation of ranks: (n - 1) / sqrt(V_n), less than 3 sqrt(10) / n.
-
-    ``V_n = (n^2 - 1) (2 n^2 + 7) / 180`` is the sum of ``(min(i, j) - i j / n)^2`` over all i, j < n. Equal values are
-    ordered by keys that do not depend on the data.
-
-    Parameters
-    ----------
-    n : int, at least 2
-        Number of records.
-
-    Returns
-    -------
-    float
-        Rounded up.
-    """
-    return _root_rounded_up(min(Fraction(180 * (n - 1), (n + 1) * (2 * n**2 + 7)), Fraction(1)))
-
-
-def conditional_kendall_sensitivity(n):
-    """Sensitivity of Kendall's tau-a within strata, with its sign, for any number of strata: below 6 / n.
-
-    Attained: the larger of ``4 (n - 1) / n^2``, within a stratum, and, from one of p + 1 records to one of q + 1
-    afterwards, ``(6 - 4 / (p + 1) - 4 / (q + 1)) / n`` with ``p + q = n - 1``, as equal as they can be. Records may
-    change stratum.
-
-    Parameters
-    ----------
-    n : int, at least 2
-        Number of records.
-
-    Returns
-    -------
-    float
-        Rounded up.
-    """
-    within = Fraction(4 * (n - 1), n)
-    between = sum((3 - Fraction(4, n_others + 1) for n_others in ((n - 1) // 2, n // 2)), start=Fraction(0))
-    return _rounded_up(max(within, between) / n)
-
-
 def kendall_matrix_squared_sensitivity(n_columns, n, rows_per_group=1):
     """Square of the L2 sensitivity of all Kendall sums of a table together: 4 floor(p^2 / 4) times that of the pairs.
 
@@ -271,11 +212,3 @@ def _rounded_up(value):
     """The smallest float that is not below the fraction `value`."""
     nearest = float(value)
     return nearest if nearest >= value else math.nextafter(nearest, math.inf)
-
-
-def _root_rounded_up(square):
-    """A float that is not below the root of the fraction `square`."""
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root

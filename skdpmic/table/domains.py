@@ -6,6 +6,7 @@ A domain encodes each value separately; its *encoded* domain is all that kernels
 import datetime
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -13,9 +14,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_column_bounds, ordered_pair
 from skdpmic._utils.readable import is_date
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, require, told_apart
 
 NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # kinds of bounds
 # --- Dates and durations ---------------------------------------------------------------------------------------------
@@ -55,15 +55,10 @@ def seconds(values):
     counts = values.view(np.int64)
     if unit in _WHOLE:
         return counts * float(multiple * _WHOLE[unit])
-    whole, rest = np.divmod(counts, np.int64(_PARTS[unit])) if multiple == 1 else _divmod(counts, multiple, unit)
-    return whole + rest / float(_PARTS[unit])
-
-
-def _divmod(counts, multiple, unit):
-    """Divmod of counts of several units each, whose product may overflow an int64."""
     per_second = _PARTS[unit]
-    pairs = [divmod(count * multiple, per_second) for count in counts.tolist()]
-    return np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+    if multiple > 1:  # as integers of Python: the product may overflow an int64
+        counts = counts.astype(object) * multiple
+    return (counts // per_second + counts % per_second / float(per_second)).astype(np.float64)
 
 
 def kind_of_date(value):
@@ -83,41 +78,32 @@ def as_date(seconds, kind):
 
 def seconds_of(value):
     """The seconds of a scalar of any library: Timestamp, datetime, date, Timedelta, timedelta or a numpy scalar."""
-    value = _duration_or_scalar(value)
-    if isinstance(value, datetime.timedelta):
-        return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
-    return math.nan if np.isnat(value) else float(seconds(np.array([value]))[0])
-
-
-def exact_seconds_of(value):
-    """The seconds of such a scalar, as a fraction or, of a duration in months or without a unit, with that unit."""
-    value = _duration_or_scalar(value)
-    if isinstance(value, datetime.timedelta):
-        return Fraction(value // datetime.timedelta(microseconds=1), 10**6)
-    unit, multiple = np.datetime_data(value.dtype)
-    if value.dtype.kind == "M" and unit in ("Y", "M"):
-        return Fraction(seconds(np.array([value]))[0])
-    count = int(value.view(np.int64)) * multiple
-    if unit in _WHOLE or unit in _PARTS:
-        return Fraction(count * _WHOLE.get(unit, 1), _PARTS.get(unit, 1))
-    return (12 * count, "M") if unit == "Y" else (count, unit)
-
-
-def _duration_or_scalar(value):
-    """A scalar of any library as a scalar of numpy or, exactly, as the duration since 1970."""
     if hasattr(value, "to_numpy"):  # of pandas, in UTC, exactly
         value = value.to_numpy()
     elif isinstance(value, datetime.datetime):
         offset = value.utcoffset() or datetime.timedelta(0)
         # A duration, as the first and the last hours of the calendar have no date in other time zones.
         value = value.replace(tzinfo=None) - _EPOCH - offset
-    return np.datetime64(value) if isinstance(value, datetime.date) else value
+    if isinstance(value, datetime.timedelta):
+        return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
+    value = np.datetime64(value) if isinstance(value, datetime.date) else value
+    return math.nan if np.isnat(value) else float(seconds(np.array([value]))[0])
+
+
+def part_of_second(value):
+    """What such a scalar has beyond whole seconds, exactly: as floats, nanoseconds of today are the same."""
+    value = value.to_numpy() if hasattr(value, "to_numpy") else value
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        unit, multiple = np.datetime_data(value.dtype)
+        return Fraction(int(value.view(np.int64)) * multiple, _PARTS.get(unit, 1)) % 1
+    return Fraction(getattr(value, "microsecond", 0) or getattr(value, "microseconds", 0), 10**6)
 
 
 # --- Domains ---------------------------------------------------------------------------------------------------------
 
 
 _ALLOWED = "(lower, upper), (lower, upper, 'log') or three or more increasing numbers"
+_PAIR = "a pair of numbers (lower, upper)"
 
 
 class _AsRead:
@@ -248,15 +234,16 @@ class Ignored(_AsRead):
     encoded: ClassVar[tuple] = (0.0, 1.0)  # arbitrary: nothing is scored
 
 
-def is_range(lower, upper):
-    """Whether two numbers are the ends of a range: finite, in order, and with a finite width."""
-    return lower < upper and math.isfinite(upper - lower)
+def in_unit_interval(values, lower, upper):
+    """Floats clipped to a range, then scaled; clipped first, because differences could overflow."""
+    width = upper - lower or 1.0  # 0 for a range so narrow that its ends have the same logarithm
+    return (np.clip(values.astype(np.float64), lower, upper) - lower) / width
 
 
 # --- From public bounds in the user's form ----------------------------------------------------------------------------
 
 
-def domain_of(entry, name):
+def domain_of(entry, name, allowed=_ALLOWED):
     """The domain of one column, from an entry of `bounds` or from `target_bounds`.
 
     Parameters
@@ -265,17 +252,22 @@ def domain_of(entry, name):
         Numbers; or dates or durations of any library.
     name : str
         Name of the entry in errors.
+    allowed : str
+        What errors say that it must be.
 
     Returns
     -------
     Range, LogRange or Knots
     """
     try:
-        ends, is_log = _parts_of(entry)
-        of, ends = numbers_in(ends)
+        first, second, *others = ordered_pair(entry)
+        is_log = others == ["log"]
+        of, ends = numbers_in([first, second] if is_log else [first, second, *others])
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be {_ALLOWED}, got {quoted(entry)}{_advice(entry)}.") from None
-    if not all(is_range(lower, upper) for lower, upper in pairwise(ends)) or not is_range(ends[0], ends[-1]):
+        advice = _advice(entry) if allowed == _ALLOWED else ""
+        raise ValueError(f"{name} must be {allowed}, got {quoted(entry)}{advice}.") from None
+    widths = [upper - lower for lower, upper in [*pairwise(ends), (ends[0], ends[-1])]]
+    if not all(0 < width < math.inf for width in widths):
         what = "lower < upper" if len(ends) == 2 else "increasing numbers"
         raise ValueError(f"{name} must be finite with {what}, as must upper - lower, got {quoted(entry)}.")
     if is_log and of != NUMBERS:
@@ -285,24 +277,13 @@ def domain_of(entry, name):
     return LogRange(*ends) if is_log else Range(*ends, of)
 
 
-def _parts_of(entry):
-    """The numbers in an entry, and whether it has "log"."""
-    ends = list(ordered_pair(entry))
-    is_log = len(ends) == 3 and isinstance(ends[2], str)
-    if is_log and ends.pop() != "log":
-        raise ValueError
-    if len(ends) < 2:
-        raise ValueError
-    return ends, is_log
-
-
 def numbers_in(ends):
     """The kind of given numbers, dates or durations, and all of them as floats; a TypeError or ValueError if mixed."""
     kinds = {kind_of_date(end) if is_date(end) else NUMBERS for end in ends}
-    if len(kinds) > 1 or None in kinds:
+    if len(kinds) != 1 or None in kinds:
         raise TypeError
     if kinds == {NUMBERS}:
-        if any(isinstance(end, str | bytes) for end in ends):
+        if any(isinstance(end, str | bytes | complex | np.complexfloating) for end in ends):
             raise TypeError
         return NUMBERS, [float(end) for end in ends]
     return kinds.pop(), [seconds_of(end) for end in ends]
@@ -315,7 +296,37 @@ def _advice(entry):
     return ": pass dates as objects, for instance pd.Timestamp('2020-01-01')" if is_text else ""
 
 
-def domains_of(bounds, n_features):
+def check_interval(interval, name):
+    """`interval` as a pair of finite floats, the first below the second."""
+    return _as_pair(domain_of(interval, name, _PAIR), interval, name)
+
+
+def _as_pair(domain, given, name):
+    require(isinstance(domain, Range) and domain.of == NUMBERS, f"{name} must be {_PAIR}", given)
+    return domain.bounds
+
+
+def check_pair_bounds(bounds):
+    """`bounds` as two intervals, of x and of y."""
+    x_bounds, y_bounds = both_of(bounds)
+    return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
+
+
+def both_of(bounds):
+    """`bounds` as the entries of x and of y."""
+    try:
+        x_bounds, y_bounds = ordered_pair(bounds)
+    except (TypeError, ValueError):
+        raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {quoted(bounds)}.") from None
+    return x_bounds, y_bounds
+
+
+def intervals_of(bounds, n_columns, name):
+    """The interval of each column, as a pair of finite floats, from bounds that are not a dict."""
+    return [_as_pair(domain, bounds, name) for domain in domains_of(bounds, n_columns, name)]
+
+
+def domains_of(bounds, n_features, name="bounds"):
     """The domain of each feature, from bounds that are not a dict: one entry for all, or an array for each end.
 
     Returns
@@ -323,49 +334,45 @@ def domains_of(bounds, n_features):
     list of length n_features
     """
     if _is_entry(bounds):
-        return [domain_of(bounds, "bounds")] * n_features
-    lower, upper = check_column_bounds(bounds, n_features)
-    pairs = zip(lower.tolist(), upper.tolist(), strict=True)
-    return [_range_of_feature(*pair, j) for j, pair in enumerate(pairs)]
+        return [domain_of(bounds, name)] * n_features
+    try:
+        sides = [np.asarray(side) for side in ordered_pair(bounds)]
+    except (TypeError, ValueError):
+        sides = []
+    are_lists = not isinstance(bounds, tuple) or any(isinstance(side, tuple | list) for side in bounds)
+    is_ambiguous = n_features == 2 and are_lists and all(map(np.ndim, sides))  # perhaps one pair per feature
+    if len(sides) != 2 or is_ambiguous or any(side.shape not in ((), (n_features,)) for side in sides):
+        raise ValueError(
+            f"{name} must be (lower, upper), each a number or an array of shape (n_features,) = ({n_features},), got "
+            f"{quoted(bounds)}: for one pair per feature, pass a dict by name or number."
+        )
+    pairs = zip(*(np.broadcast_to(side, n_features) for side in sides), strict=True)
+    return [domain_of(pair, f"{name} of feature {j}") for j, pair in enumerate(pairs)]
+
+
+def ordered_pair(pair):
+    """`pair`; a TypeError unless it is ordered, unlike a set or a dict."""
+    is_ordered = isinstance(pair, tuple | list | Sequence) or len(getattr(pair, "shape", ())) > 0
+    if not is_ordered or isinstance(pair, str | bytes):
+        raise TypeError
+    return pair
 
 
 def _is_entry(bounds):
     """Whether bounds are one entry for all features: scalars, one of which may be "log"."""
     try:
-        return all(isinstance(end, numbers.Real | str | np.generic) or is_date(end) for end in ordered_pair(bounds))
+        return not any(
+            np.ndim(end) or not (isinstance(end, numbers.Real | str | np.generic) or is_date(end))
+            for end in ordered_pair(bounds)
+        )
     except TypeError:
         return False
 
 
-def _range_of_feature(lower, upper, j):
-    if not is_range(lower, upper):
-        raise ValueError(
-            f"bounds must be finite with lower < upper, as must upper - lower, got ({lower}, {upper}) for feature {j}."
-        )
-    return Range(lower, upper)
-
-
-# --- From the data, without a guarantee ---------------------------------------------------------------------------
-
-
-def with_range_of_data(values):
-    """Values of one column, and their range.
-
-    If the width of the range overflows, the column is scaled by a power of two, which does not affect scores.
-    """
-    present = values[~np.isnan(values)]
-    if len(present) == 0:
-        return values, Range(0.0, 1.0)
-    if np.abs(present, dtype=np.float64).max() > 2.0**1020:
-        values, present = values * 2.0**-4, present * 2.0**-4
-    lower, upper = float(present.min()), float(present.max())
-    # A constant can have any width.
-    return values, Range(lower, upper if upper > lower else lower + max(1.0, abs(lower)))
-
-
 # --- As text, for sketches ------------------------------------------------------------------------------------------
 
-_KINDS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels, Ignored)}
+
+DOMAINS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels, Ignored)}
 
 
 def to_json(domain):
@@ -379,9 +386,74 @@ def _plain(field):
     return field + 0.0 if isinstance(field, float) else field  # 0 instead of -0
 
 
-def from_json(values):
-    """The domain from its plain form."""
-    if values is None:
-        return None
-    kind, *fields = values
-    return _KINDS[kind](*(tuple(field) if isinstance(field, list) else field for field in fields))
+# --- Names of parts: labels as they are, the ends of a range, and other and missing; all different --------------------
+
+
+OTHER, MISSING = "other", "missing"
+_EXACT, _NEAR = 1e-9, 0.01  # errors of rounded ends, in widths of the narrower part beside each
+
+
+def names_of_labels(labels):
+    """Public labels as they are, as text."""
+    return [label if isinstance(label, str) else repr(label).removesuffix(".0") for label in labels]
+
+
+def beside(names, ours=(OTHER, MISSING)):
+    """Names of our own parts, which differ from all others: these may be labels such as "other"."""
+    taken, apart = set(names), []
+    for name in ours:
+        while name in taken:
+            name += " (not a label)"
+        taken.add(name)
+        apart.append(name)
+    return apart
+
+
+def names_of_ranges(ends):
+    """A name for each part between two neighbouring ends."""
+    return told_apart([f"{low} to {high}" for low, high in pairwise(ends_in_words(ends))])
+
+
+def ends_in_words(ends):
+    """The ends of neighbouring parts as text: exact if that is short, otherwise as exact as the parts are narrow.
+
+    Parameters
+    ----------
+    ends : array-like of shape (n_parts + 1,)
+        Ascending numbers, dates or durations; at least two.
+    """
+    ends = np.asarray(ends)
+    if ends.dtype.kind == "m":  # always exact
+        return [str(end.item()).removesuffix(", 0:00:00") for end in ends.astype("m8[us]")]
+    widths = np.abs(np.diff(ends).astype(np.float64))
+    room = np.minimum(np.append(widths, np.inf), np.insert(widths, 0, np.inf))
+    written = _dates if ends.dtype.kind == "M" else _numbers
+    for error, precision in _TRIED[written]:
+        texts, values = written(ends, precision)
+        if (np.abs((values - ends).astype(np.float64)) <= error * room).all():
+            break
+    return texts
+
+
+def _dates(ends, unit):
+    rounded = ends.astype(f"M8[{unit}]")
+    days = rounded.astype("M8[D]")
+    return np.where(rounded == days, np.datetime_as_string(days), np.datetime_as_string(rounded)).tolist(), rounded
+
+
+def _numbers(ends, digits):
+    texts = [_number(float(end) + 0.0, digits) for end in ends]  # 0 instead of -0
+    return texts, np.array([float(text) for text in texts])
+
+
+def _number(value, digits):
+    if value == 0 or 1e-4 <= abs(value) < 1e16:
+        return np.format_float_positional(value, precision=digits, fractional=False, trim="-")
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
+_TRIED = {  # errors, and units or numbers of digits
+    _dates: [(_NEAR, unit) for unit in ("D", "m", "s", "ms", "us")],
+    _numbers: [(_EXACT, digits) for digits in range(3, 7)] + [(_NEAR, digits) for digits in range(3, 18)],
+}

@@ -1,159 +1,104 @@
-"""Tables of every kind as columns: arrays, lists, dataframes of any library, sparse matrices.
+"""Dataframes, streams and single columns of every library, opened as they are."""
 
-A table returns its columns one at a time, and is never converted to an array of objects.
-"""
-
-from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple
+import sys
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
-from sklearn import config_context
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, validate_data
 
-from skdpmic._utils.errors import without_data
-from skdpmic._utils.texts import quoted
-from skdpmic.table.normal_form.containers import as_frame, is_frame, open_column, refuse_remote
-from skdpmic.table.normal_form.from_numpy import array_of, floats_if_all_are
+from skdpmic._utils import readable
+from skdpmic._utils.texts import read_by_engine, without_data
+from skdpmic.table.normal_form import Column, array_of, open_column
 
 
-class Table(NamedTuple):
-    """A table in memory. Raw data; not private."""
-
-    n_samples: int
-    n_features: int
-    names: list | None
-    column_at: Callable
-    """Gives the ColumnSource of a number."""
-    values: np.ndarray | None = None
-    """All of it, (n_samples, n_features), if it holds numbers of one type."""
-    is_sparse: bool = False
-    native: Any = None
-    """The table in a container whose rows and columns can be picked: a dataframe, a CSC matrix or an array."""
-
-    def name_of(self, j):
-        """The name of a column, or its number."""
-        return j if self.names is None else self.names[j]
-
-    def names_as_text(self):
-        """The names of all columns if they are str, else None."""
-        are_text = self.names is not None and all(isinstance(name, str) for name in self.names)
-        return self.names if are_text else None
-
-    def declared(self):
-        """The ColumnSource of each column of a dataframe, by number, for the kind and the labels of its type."""
-        return {} if self.names is None else dict(enumerate(map(self.column_at, range(self.n_features))))
-
-    def read(self, j, label=None):
-        """The column of a number, in its normal form."""
-        return self.column_at(j).read(label or f"column {quoted(self.name_of(j))} of X")
+def is_lazy(X):
+    """Whether X is a Polars LazyFrame; none exists before Polars is imported."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(X, polars.LazyFrame)  # narwhals would warn about its own frames
 
 
-def open_table(X, reader, *, takes_text=False, least=0):
-    """The table `X`, with unchanged values.
-
-    Parameters
-    ----------
-    X : array-like
-    reader : str
-        Name of the estimator or function in errors.
-    takes_text : bool, default=False
-        Whether an array of text is read column by column, because some columns may hold labels.
-    least : int, default=0
-        Minimum number of rows.
-    """
-    if is_frame(X):
-        return _open_frame(as_frame(X), least)
-    if nw.dependencies.is_into_series(X):
-        raise ValueError(f"X must be a table, got a {type(X).__name__}: pass X.to_frame(), a table of one column.")
-    if sparse.issparse(X):
-        as_they_are = {"dtype": None} if X.dtype.kind in "biu" else {}
-        X = without_data(_without_repeats, X)
-        X = _validated(X, reader, ensure_min_samples=least, accept_sparse="csc", **as_they_are)
-        return Table(*X.shape, None, lambda j: open_column(_column_of_sparse(X, j)), is_sparse=True, native=X)
-    refuse_remote(X, "X")
-    is_list, X = not hasattr(X, "dtype"), array_of(X, "X")
-    kind = X.dtype.kind
-    if kind == "O" and X.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in X):
-        raise ValueError("X must have rows of equal length, got rows of different lengths.")
-    if kind == "V":
-        raise ValueError("X must be an array of numbers or a dataframe, got a structured array.")
-    if kind in ("O", "m", "M") or (takes_text and kind in ("U", "S", "T")):
-        X = _validated(X, reader, ensure_min_samples=least, dtype=None, ensure_all_finite=False)
-        column_at = partial(_column_of_objects, X)
-        return Table(*X.shape, None, column_at, native=floats_if_all_are(X) if is_list and kind == "O" else X)
-    as_they_are = {"dtype": None} if kind in "biu" else {}  # floats would take up to 8 times the memory
-    X = _validated(X, reader, ensure_min_samples=least, **as_they_are)
-    return Table(*X.shape, None, lambda j: open_column(X[:, j]), X, native=X)
+def is_frame(X):
+    """Whether X is a dataframe, or a stream of one by the Arrow protocol."""
+    if isinstance(X, np.ndarray):  # narwhals would compare it with the types of every library
+        return False
+    is_stream = hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X)
+    return nw.dependencies.is_into_dataframe(X) or is_lazy(X) or is_stream
 
 
-def columns_seen(table):
-    """The fitted attributes `n_features_in_` and, if columns have names, `feature_names_in_`, by name."""
-    seen = BaseEstimator()
-    without_data(validate_data, seen, table.native, skip_check_array=True)
-    return vars(seen)
+def as_frame(X, name="X"):
+    """A narwhals dataframe in memory."""
+    if not is_frame(X):
+        refuse_remote(X, name)
+        readable.refuse_collection(X, name)
+        raise TypeError(f"{name} must be a dataframe, got {type(X).__name__}.")
+    X = read_by_engine(name, X.collect) if is_lazy(X) else X
+    if not nw.dependencies.is_into_dataframe(X):
+        pyarrow = pyarrow_for(name)
+        X = read_by_engine(name, pyarrow.table, X)  # with types from the schema, not from the values
+    readable.check_names(X, name)
+    return nw.from_native(X, eager_only=True)
 
 
-def check_columns_seen(estimator, table):
-    """Raise unless a table has the columns of a fitted estimator."""
-    without_data(validate_data, estimator, table.native, reset=False, skip_check_array=True)
+def in_memory(X):
+    """A dataframe, or a stream of one, that can be read repeatedly; other tables are unchanged."""
+    return as_frame(X).to_native() if is_frame(X) else X
 
 
-def _validated(X, reader, **options):
-    options = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"} | options
-    with config_context(array_api_dispatch=False), np.errstate(all="ignore"):  # kernels need numpy arrays
-        return without_data(check_array, X, estimator=reader, input_name="X", **options)
+def pyarrow_for(name):
+    """The library that reads Arrow streams."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(f"{name} is an Arrow stream, which requires pyarrow: pip install pyarrow") from None
+    return pyarrow
 
 
-def _open_frame(frame, least):
-    if len(frame) < least:
-        raise ValueError(
-            f"Found array with {len(frame)} sample(s) (shape={frame.shape}) while a minimum of {least} is required."
+def refuse_remote(data, name):
+    """Raise if a table or a column is not in memory and has no supported interface."""
+    is_table = any(hasattr(type(data), method) for method in ("schema", "to_table", "to_pandas", "__arrow_c_array__"))
+    if is_table and not hasattr(data, "__array__"):
+        raise TypeError(
+            f"{name} must be array-like, a dataframe, a Polars LazyFrame or a dask collection, or have "
+            f"__arrow_c_stream__, got {type(data).__name__}. If it fits in memory, load it first, by .collect(), "
+            ".to_table() or .to_arrow(); otherwise count it in batches, by skdpmic.counting.count_stream."
         )
-    if (values := _numbers_of_one_type(frame)) is not None:
-        return Table(*frame.shape, frame.columns, lambda j: open_column(values[:, j]), values, native=frame.to_native())
-    columns = list(frame.iter_columns())  # access by number would build a list of all names each time
-    return Table(*frame.shape, frame.columns, lambda j: open_column(columns[j]), native=frame.to_native())
 
 
-def _numbers_of_one_type(frame):
-    """The array of a pandas dataframe that stores all columns in one; None for others, or if a value is infinite."""
-    native = frame.to_native()
-    types = set(native.dtypes) if frame.implementation.is_pandas() else set()
-    if len(types) != 1 or not isinstance(one := types.pop(), np.dtype):
+def open_series(values, name):
+    """The one column of a dataframe, a Series, a stream or an Arrow array; None for arrays, lists and other objects."""
+    readable.refuse_masked(values, name)
+    if isinstance(values, np.ndarray) or readable.is_dask_collection(values) or sparse.issparse(values):
         return None
-    if one.kind not in "iu" and one not in (np.float64, np.float32):
-        return None
-    values = native.to_numpy()
-    with np.errstate(all="ignore"):
-        ends = (np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)) if len(values) else ()
-    return None if np.isinf(ends).any() else values  # errors name the column
+    values = read_by_engine(name, values.collect) if is_lazy(values) else values
+    if nw.dependencies.is_into_dataframe(values):
+        frame = nw.from_native(values, eager_only=True)
+        _check_one_column(frame.shape, name)
+        return open_column(frame[:, 0])
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(values, pandas.Index | pandas.api.extensions.ExtensionArray):
+        _check_one_column((len(values), getattr(values, "nlevels", 1)), name)
+        values = pandas.Series(values)  # which have their own missing values
+    if nw.dependencies.is_into_series(values):
+        return open_column(values)
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        chunks = values if hasattr(values, "__arrow_c_stream__") else [values]
+        column = read_by_engine(name, pyarrow_for(name).chunked_array, chunks)
+        series = nw.from_native(column, series_only=True)
+        return open_column(_only_field(series, name) if series.dtype == nw.Struct else series)
+    refuse_remote(values, name)
+    return None
 
 
-def _column_of_objects(X, j):
-    """One column, each value separately: all columns of an array are text if some are."""
-    column = X[:, j]
-    return open_column(column.astype(object) if column.dtype.kind in "UST" else column)
+def _only_field(series, name):
+    """The only column of a table, which the Arrow protocol presents as a column of records."""
+    names = [field.name for field in series.dtype.fields]
+    _check_one_column((len(series), len(names)), name)
+    return series.struct.field(names[0])
 
 
-def _column_of_sparse(X, j):
-    """One column with its zeros."""
-    column = np.zeros(X.shape[0], dtype=X.dtype)
-    stored = slice(X.indptr[j], X.indptr[j + 1])
-    column[X.indices[stored]] = X.data[stored]
-    return column
-
-
-def _without_repeats(X):
-    """A sparse matrix with one entry for each place, as its values are checked; repeated entries are summed."""
-    if X.ndim != 2 or (X.format == "csc" and X.has_canonical_format):
-        return X
-    X = X.tocsc(copy=True)
-    X.sum_duplicates()
-    return X
+def _check_one_column(shape, name):
+    if shape[1] != 1:
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {shape} instead.")
 
 
 # --- Dataframes -------------------------------------------------------------------------------------------------------
@@ -191,3 +136,31 @@ def columns_by_columns(matrix, frame):
         return namespace.DataFrame(matrix, index=names, columns=names)
     values = dict(zip(frame.columns, np.ascontiguousarray(matrix.T), strict=True))
     return nw.from_dict(values, backend=namespace).to_native()
+
+
+# --- Single columns ---------------------------------------------------------------------------------------------------
+
+
+def column_of(values, name, to_one_dimension=None):
+    """A target, strata or weights in the normal form, from any object with one column.
+
+    Parameters
+    ----------
+    values : array-like, dataframe, Series, stream or Column
+    name : str
+        Name of the parameter in errors.
+    to_one_dimension : callable, default=None
+        ``to_one_dimension(array)`` makes an array of another shape one-dimensional, or raises.
+    """
+    if isinstance(values, Column):
+        return values
+    readable.refuse_name(values, name)
+    source = open_series(values, name)
+    if source is None:
+        array = values if sparse.issparse(values) else array_of(values, name)
+        if to_one_dimension is not None:
+            array = without_data(to_one_dimension, array)
+        if np.ndim(array) != 1:
+            raise ValueError(f"{name} must be 1-dimensional, got an array of shape {np.shape(array)}.")
+        source = open_column(array)
+    return source.read(name)

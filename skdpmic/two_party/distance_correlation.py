@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import nearest_shares
-from skdpmic.table.domains import Labels
-from skdpmic.two_party.response_tables import noise_variance
+from skdpmic.privacy.noise import laplace_deviation
 
 _FEWEST = 5  # records; the equations also hold with one left out
 _AT_ONCE = 16  # parts at a time, to limit memory per record
@@ -20,6 +19,7 @@ _NO_SPREAD = 1e-12  # rounding error of zero spread
 _SIGNIFICANT = 2.0  # standard errors
 _MOST_OF_RECORD = 0.15  # share of the variance: if one record has more, the normal approximation fails
 _MOST_IN_PART = 0.6  # share of the values in one part: with more, parts say little (log-normal values have 0.8)
+FARTHEST = 2**40  # noisy count: far more than the records that reports can have
 REFUSALS = {
     "spread": "the reports do not show that values lie in more than one part: use more people, a larger epsilon, or "
     "bounds over which the values spread, such as (lower, upper, 'log') or knots",
@@ -128,39 +128,26 @@ def _without_each(n, w, ab, a, b, a_times_b, b_times_a):
     """Equation 1 from its sums, and from the sums without each record."""
     products = w @ (a * b)
     value = _equation(n, w @ ab, products, (w @ a) * (w @ b))
-    without = _equation(
-        n - 1, w @ ab - 2 * ab, products - a * b - a_times_b - b_times_a + ab, (w @ a - 2 * a) * (w @ b - 2 * b)
-    )
-    return Estimate(value, without)
+    products, of_both = products - a * b - a_times_b - b_times_a + ab, (w @ a - 2 * a) * (w @ b - 2 * b)
+    return Estimate(value, _equation(n - 1, w @ ab - 2 * ab, products, of_both))
 
 
 def _equation(n, s1, s2, s3):
     return s1 / (n * (n - 3)) - 2 * s2 / (n * (n - 2) * (n - 3)) + s3 / (n * (n - 1) * (n - 2) * (n - 3))
 
 
-def part_distances(column):
-    """Distances between the parts of a reported column: (n_parts, n_parts).
+def part_distances(n_equal, n_parts):
+    """Distances between the parts of a column: (n_parts, n_parts).
 
-    The distance of equal parts is that of their centres, for a range of width 1; the distance of missing values to all
-    others is one half. The distance of any two labels is 1.
+    The distance of equal parts of a range is that of their centres, for a range of width 1; the distance of missing
+    values to all others is one half. The distance of any two labels, of which none are equal parts, is 1.
     """
-    if isinstance(column.domain, Labels):
-        return same_or_not(column.n_parts)
-    distances = np.full((column.n_parts, column.n_parts), _TO_MISSING)
-    distances[: column.n_equal, : column.n_equal] = between_centres(column.n_equal)
+    if n_equal is None:
+        return 1.0 - np.eye(n_parts)
+    centres, distances = part_centres(n_equal), np.full((n_parts, n_parts), _TO_MISSING)
+    distances[:n_equal, :n_equal] = np.abs(centres[:, np.newaxis] - centres)
     np.fill_diagonal(distances, 0.0)
     return distances
-
-
-def same_or_not(n):
-    """Distances of n labels, which are 1 for any two different ones."""
-    return 1.0 - np.eye(n)
-
-
-def between_centres(n_equal):
-    """Distances of the centres of equal parts of a range of width 1."""
-    centres = part_centres(n_equal)
-    return np.abs(centres[:, np.newaxis] - centres)
 
 
 def part_centres(n_equal):
@@ -219,10 +206,7 @@ class SquaredCorrelation(NamedTuple):
         return "coarse" if self.is_coarse else None
 
     def interval(self, z):
-        """All r for which ``covariance - r * spread`` is at most z standard errors from 0 (Fieller).
-
-        Above the estimate, the variance grows with r, as it does for weak dependence.
-        """
+        """All r for which ``covariance - r * spread`` is at most z standard errors from 0 (Fieller)."""
         if self.why_no_interval(z):
             return 0.0, 1.0
         (of_covariance, of_both), (_, of_spread) = self.errors
@@ -230,10 +214,10 @@ class SquaredCorrelation(NamedTuple):
         b = self.covariance * self.spread - z * z * of_both
         c = self.covariance**2 - z * z * of_covariance
         width = math.sqrt(max(b * b - a * c, 0.0))
-        return (b - width) / a, self._with_variance_of_upper((b + width) / a, z)
+        return (b - width) / a, self._upper_end((b + width) / a, z)
 
-    def _with_variance_of_upper(self, upper, z):
-        """The r for which ``r - value`` is as above, times the root of r over the value, or over a standard error."""
+    def _upper_end(self, upper, z):
+        """The upper end if the standard error grows with the root of r, as it does for weak dependence."""
         margin = max(upper - self.value, 1e-300)
         slope = margin / math.sqrt(max(self.value, margin / z))
         return (slope / 2 + math.sqrt(slope**2 / 4 + max(self.value, 0.0))) ** 2
@@ -246,17 +230,17 @@ class SquaredCorrelation(NamedTuple):
 NOTHING = SquaredCorrelation(0.0, 0.0, 0.0, np.zeros((2, 2)), 1.0)
 
 
-def estimate_from_records(parts, target, column, inverse):
+def estimate_from_records(parts, column, inverse, target):
     """The estimate from the reports of records and their exact targets.
 
     Parameters
     ----------
     parts : ndarray of shape (n_samples,)
         Reported parts; -1 if a record reports nothing.
-    target : NumericTarget or ClassTarget
     column : ReportedColumn
     inverse : ndarray of shape (n_parts, n_parts)
         Inverse of the response matrix.
+    target : NumericTarget or ClassTarget
 
     Returns
     -------
@@ -276,13 +260,13 @@ def estimate_from_records(parts, target, column, inverse):
     return found, found.covariance * unit
 
 
-def estimate_from_counts(counts, n, is_discrete, scale, column, inverse):
+def estimate_from_counts(counts, n, column, inverse, is_discrete, scale):
     """The estimate from counts of n reported parts and parts of the target, with noise of this scale."""
     if n < _FEWEST:
         return NOTHING, 0.0
     n_parts, n_target = counts.shape
     parts, of_target = (index.ravel() for index in np.indices(counts.shape))
-    distances = same_or_not(n_target) if is_discrete else between_centres(n_target)
+    distances = part_distances(None if is_discrete else n_target, n_target)
     target = Classes(of_target) if is_discrete else Numbers(part_centres(n_target)[of_target])
     of_noise, nothing = noise_variance(scale), np.eye(n_target)
     spread, _ = unbiased_variance(counts.sum(axis=0), of_target, distances, nothing, n_parts * of_noise)
@@ -292,7 +276,7 @@ def estimate_from_counts(counts, n, is_discrete, scale, column, inverse):
 
 
 def _estimate(parts, target, spread, weights, column, inverse, n, of_noise, of_noise_on_parts):
-    distances = part_distances(column)
+    distances = part_distances(column.n_equal, column.n_parts)
     covariance = distance_covariance(parts, target, weights, inverse.T @ distances @ inverse, n, of_noise)
     counts = np.bincount(parts, weights, minlength=len(inverse))
     own, regular = unbiased_variance(counts, parts, distances, inverse, of_noise_on_parts)
@@ -364,3 +348,8 @@ def _scaled_to_width_1(values, bounds):
     halves = values / 2  # whose range does not overflow
     width = halves.max() - halves.min() or 1.0
     return Numbers((halves - halves.min()) / width), 2 * float(width)
+
+
+def noise_variance(scale):
+    """Variance of discrete Laplace noise of this scale on clamped counts."""
+    return min(laplace_deviation(scale), float(FARTHEST)) ** 2

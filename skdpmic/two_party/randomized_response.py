@@ -1,35 +1,36 @@
 """The party with the features: each record reports the part of its value, with noise."""
 
+import math
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.arguments import check_public, check_whole, is_auto
-from skdpmic._utils.errors import PrivacyLeakWarning, warn
-from skdpmic._utils.private_estimator import PrivateEstimator
-from skdpmic._utils.rollback import in_use, one_call_at_a_time
+from skdpmic._utils.arguments import check_whole, is_auto, is_whole
+from skdpmic._utils.bases import OneToOneFeatureMixin, TransformerMixin
+from skdpmic._utils.private_estimator import PrivateEstimator, in_use
 from skdpmic._utils.summaries import ResultColumn, Summary, why_broken
-from skdpmic._utils.texts import budget, counted, names_of, quoted
+from skdpmic._utils.texts import PrivacyLeakWarning, budget, counted, names_of, require, warn
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
-from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon
-from skdpmic.release.path import Ready, publish, store
+from skdpmic.budget.ledger_entry import entry_for
+from skdpmic.privacy.composition import Cost, check_epsilon
+from skdpmic.privacy.noise import bernoulli_exp, entropy_source, uniform_below
+from skdpmic.release.path import run, store
 from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
-from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
-from skdpmic.table.reading import open_chunk
-from skdpmic.two_party.reports import Reports, to_arrow, true_parts
-from skdpmic.two_party.reports_description import MOST_PARTS, ReportedColumn, ReportsDescription
-from skdpmic.two_party.response_tables import drawn_columns, n_columns_for, n_parts_for, randomized_response
+from skdpmic.table.frames import as_frame, in_memory, is_frame
+from skdpmic.table.records import open_chunk
+from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
+from skdpmic.two_party.reports import MOST_PARTS, ReportedColumn, Reports, ReportsDescription, to_arrow, true_parts
+
+_INFORMATIVE = 2.5  # epsilon of a report
 
 
+@dataclass(eq=False, repr=False)
 class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
     """Report the part of its range in which each value lies, under local differential privacy.
 
@@ -45,7 +46,7 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
     epsilon : float, default=1.0
         Privacy budget of one `transform`, for each record with all its columns; above 0. Infinity adds no noise.
     bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric columns, as in :class:`DPMICScorer`, but never "data". Each is cut into equal parts;
+        Public ranges of numeric columns, as in :class:`DPMICScorer`. Each is cut into equal parts;
         values outside count in the outermost parts.
     categories : dict, default=None
         Public labels of nominal columns, by name, or by number if X is an array, at most 254 per column. Each label is
@@ -109,32 +110,16 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        bounds: Ranges | None = None,
-        *,
-        categories: Categories | None = None,
-        n_parts: int | Auto = "auto",
-        columns_per_record: int | Auto = "auto",
-        allow_missing: bool = True,
-        ledger: BudgetLedger | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.bounds = bounds
-        self.categories = categories
-        self.n_parts = n_parts
-        self.columns_per_record = columns_per_record
-        self.allow_missing = allow_missing
-        self.ledger = ledger
-        self.random_state = random_state
+    epsilon: float = 1.0
+    bounds: Ranges | None = None
+    _: KW_ONLY
+    categories: Categories | None = None
+    n_parts: int | Auto = "auto"
+    columns_per_record: int | Auto = "auto"
+    allow_missing: bool = True
+    ledger: BudgetLedger | None = None
+    random_state: RandomState = None
 
-    _description: ReportsDescription
-    _n_releases: "_Count"
-    _is_seeded: bool
-
-    @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Check the table, and store its column names. Draws nothing and costs nothing.
 
@@ -155,14 +140,23 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         ValueError, TypeError
             If a parameter or a column is invalid. The transformer is left unchanged.
         RuntimeError
-            If another call that changes the transformer is not finished, in another thread.
+            If another thread draws reports.
         """
         self._check_parameters()
         facts, reader, X = PublicFacts(self.bounds, self.categories), type(self).__name__, in_memory(X)
         table = open_table(X, reader, takes_text=facts.takes_text, least=1)
         description = self._described(table, facts)
         true_parts(open_chunk(X, description.domains, reader, least=1), description)  # only for the errors of transform
-        store(self, columns_seen(table) | _fitted(description, self.random_state))
+        fitted = {
+            "n_parts_": np.array([column.n_parts for column in description.columns]),
+            "columns_per_record_": description.columns_per_record,
+            "epsilon_per_column_": float(description.epsilon_per_column),
+            "_description": description,
+            "_n_releases": [0],  # in a list, so that `transform` changes no attribute
+            "_is_seeded": self.random_state is not None,
+        }
+        with in_use(self):
+            store(self, columns_seen(table) | fitted)
         return self
 
     def transform(self, X: TableLike) -> Any:
@@ -185,7 +179,7 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         BudgetError
             If epsilon does not fit in `ledger`. Nothing is drawn.
         RuntimeError
-            If another call of `fit` or `transform` is not finished, in another thread. Nothing is charged.
+            If another thread draws reports. Nothing is charged.
 
         Warns
         -----
@@ -198,38 +192,32 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
             check_columns_seen(self, table)
             parts = true_parts(table, self._description)
             self._warn()
-            ready = Ready(self._entry()._replace(n=len(parts[0])), self._draw)
-            return publish(ready, parts, ledger=self.ledger, random_state=self.random_state)
+            entry = self._entry()._replace(n=len(parts[0]))
+            return run(entry, partial(self._draw, parts), ledger=self.ledger, random_state=self.random_state)
 
     def _entry(self):
         """The release of each `transform`, whose number of records is not known before it."""
         description = self._description
-        return LedgerEntry(
-            type(self).__name__,
-            *Cost.of_parts(description.epsilon, Fraction(1, description.columns_per_record))[:3],
-            d=len(description.columns),
-            release="reports",
-            mechanism="randomized-response",
-            model="local",
-            broken_by="random_state" if self._is_seeded or self.random_state is not None else "",
-        )
+        cost = Cost.of_parts(description.epsilon, Fraction(1, description.columns_per_record))
+        public = {"release": "reports", "mechanism": "randomized-response", "model": "local"}
+        seed = True if self._is_seeded else self.random_state
+        return entry_for(type(self).__name__, cost, random_state=seed, d=len(description.columns), **public)
 
     def _draw(self, parts, random_bytes):
-        self._n_releases.value += 1
+        self._n_releases[0] += 1
         description = self._description
         reported = drawn_columns(len(parts[0]), len(parts), description.columns_per_record, random_bytes)
-        reports = np.full(reported.shape, np.nan)
+        reports, epsilon = np.full(reported.shape, np.nan), description.epsilon_per_column
         for j, column in enumerate(description.columns):
             true = parts[j][reported[:, j]]
-            reports[reported[:, j], j] = randomized_response(
-                true, column.n_parts, description.epsilon_per_column, random_bytes
-            )
+            reports[reported[:, j], j] = randomized_response(true, column.n_parts, epsilon, random_bytes)
         return reports
 
     def to_arrow(self, reports: TableLike) -> Any:
         """Return reports as an Arrow table, whose metadata contain everything the other party needs.
 
-        Write it with ``pyarrow.feather.write_feather``. Costs nothing, because it only copies reports.
+        Write it by ``pyarrow.feather.write_feather(table, path, compression="uncompressed")``: compressed files are not
+        read, because a small one could fill the memory. Costs nothing, because it only copies reports.
 
         Parameters
         ----------
@@ -263,30 +251,23 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
 
     def _check_parameters(self):
         check_epsilon(self.epsilon)
-        check_public("bounds", self.bounds)
         check_ledger(self.ledger)
         entropy_source(self.random_state)
-        if not is_auto(self.n_parts):
-            check_whole(self.n_parts, "n_parts")
-            if not 2 <= self.n_parts < MOST_PARTS:
-                raise ValueError(
-                    f"n_parts must be 'auto' or an int from 2 to {MOST_PARTS - 1}, got {quoted(self.n_parts)}."
-                )
+        n, most = self.n_parts, MOST_PARTS - 1
+        require(is_auto(n) or (is_whole(n) and 2 <= n <= most), f"n_parts must be 'auto' or an int from 2 to {most}", n)
         if not is_auto(self.columns_per_record):
             check_whole(self.columns_per_record, "columns_per_record")
-        if not isinstance(self.allow_missing, bool | np.bool_):
-            raise ValueError(f"allow_missing must be a bool, got {quoted(self.allow_missing)}.")
+        require(isinstance(self.allow_missing, bool | np.bool_), "allow_missing must be a bool", self.allow_missing)
 
     def _described(self, table, facts):
         """The public description of future reports."""
         d, names = table.n_features, table.names_as_text()
         domains = facts.domains(d, names, table.declared())
-        k = n_columns_for(self.epsilon, d) if is_auto(self.columns_per_record) else int(self.columns_per_record)
-        if k > d:
-            raise ValueError(
-                f"columns_per_record must be at most n_features={d}, got {quoted(self.columns_per_record)}."
-            )
-        n_parts = n_parts_for(self.epsilon / k) if is_auto(self.n_parts) else int(self.n_parts)
+        k = d if self.epsilon == math.inf else max(1, min(d, math.floor(self.epsilon / _INFORMATIVE)))
+        k = k if is_auto(self.columns_per_record) else int(self.columns_per_record)
+        require(k <= d, f"columns_per_record must be at most n_features={d}", self.columns_per_record)
+        n_parts = 4 if self.epsilon / k < 1.5 else 6 if self.epsilon / k < 3 else 8  # more are less reliably reported
+        n_parts = n_parts if is_auto(self.n_parts) else int(self.n_parts)
         columns = tuple(
             ReportedColumn(str(name), domain, None if isinstance(domain, Labels) else n_parts, bool(self.allow_missing))
             for name, domain in zip(names or [f"x{j}" for j in range(d)], domains, strict=True)
@@ -296,8 +277,8 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         return description
 
     def _warn(self):
-        if self._n_releases.value > 0:
-            before = self._n_releases.value
+        (before,) = self._n_releases
+        if before > 0:
             warn(
                 f"transform has already released reports {before} time(s), with epsilon={self._description.epsilon:g} "
                 "each. The budgets of releases about the same records are summed: all these reports together have "
@@ -305,26 +286,18 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
                 PrivacyLeakWarning,
             )
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "n_parts_")
-
     def _shown(self):
         """The release of each `transform` of a :class:`RandomizedResponse`."""
-        n_reported, d = self.columns_per_record_, self.n_features_in_
-        entry = self._entry()
-        epsilon, broken = entry.epsilon, why_broken(entry)
+        d, entry, of_part = self.n_features_in_, self._entry(), budget(self.epsilon_per_column_, 0)
+        released = f"noisy parts of {self.columns_per_record_:,} of {counted(d, 'column')} of each record"
+        broken = why_broken(entry)
         facts = [
-            ("Released", f"by each transform: noisy parts of {n_reported:,} of {counted(d, 'column')} of each record"),
-            (
-                "Cost",
-                f"{budget(epsilon, 0)}, local, for each transform; {budget(self.epsilon_per_column_, 0)} a part",
-            ),
+            ("Released", f"by each transform: {released}"),
+            ("Cost", f"{budget(entry.epsilon, 0)}, local, for each transform; {of_part} a part"),
             ("Covers", "no one" if broken else "each record, against anyone who sees its reports"),
         ]
-        columns = [
-            ResultColumn("column", names_of(self)),
-            ResultColumn("parts", [str(n_parts) for n_parts in self.n_parts_], "number"),
-        ]
+        parts = ResultColumn("parts", [str(n_parts) for n_parts in self.n_parts_], "number")
+        columns = [ResultColumn("column", names_of(self)), parts]
         return Summary(facts, broken, columns, np.arange(d), unit="column", entries=(entry,))
 
     def __sklearn_tags__(self):
@@ -335,20 +308,72 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         return tags
 
 
-def _fitted(description, random_state):
-    """What a fit stores, besides what it has seen."""
-    return {
-        "n_parts_": np.array([column.n_parts for column in description.columns]),
-        "columns_per_record_": description.columns_per_record,
-        "epsilon_per_column_": float(description.epsilon_per_column),
-        "_description": description,
-        "_n_releases": _Count(),
-        "_is_seeded": random_state is not None,
-    }
+# --- Randomised response ---------------------------------------------------------------------------------------------
+#
+# Randomised response among m parts, with exact probabilities (``docs/theory/two_parties.md``, Theorem 1).
+#
+# The true part is reported with probability exp(eps) / (exp(eps) + m - 1), each other with 1 / (exp(eps) + m - 1).
 
 
-class _Count:
-    """The number of releases since the fit."""
+def randomized_response(parts, n_parts, epsilon, random_bytes):
+    """The parts reported in place of the true ones.
 
-    def __init__(self):
-        self.value = 0
+    A uniform part is proposed, and accepted if it is the true one; any other is accepted with probability
+    exp(-epsilon); otherwise there is a new proposal. The number of proposals does not depend on the true part.
+
+    Parameters
+    ----------
+    parts : int ndarray of shape (n_samples,)
+        In 0 ... n_parts - 1.
+    n_parts : int
+        Public.
+    epsilon : int, Fraction or infinity, above 0
+        Budget of one report.
+    random_bytes : callable
+        From :func:`skdpmic.privacy.noise.entropy_source`.
+
+    Returns
+    -------
+    int64 ndarray of shape (n_samples,)
+    """
+    if epsilon == math.inf:
+        return np.array(parts, dtype=np.int64)
+    reports = np.empty(len(parts), dtype=np.int64)
+    pending = np.arange(len(parts))
+    while len(pending):
+        proposals = uniform_below(n_parts, len(pending), random_bytes)
+        accepted = bernoulli_exp(epsilon, len(pending), random_bytes) | (proposals == parts[pending])
+        reports[pending[accepted]] = proposals[accepted]
+        pending = pending[~accepted]
+    return reports
+
+
+def keep_probability(n_parts, epsilon):
+    """The probability that the true part is reported."""
+    return 1 / (1 + (n_parts - 1) * math.exp(-epsilon))
+
+
+def inverse_response_matrix(n_parts, epsilon):
+    """The inverse of R: entry [r, a] is the weight of a report r for part a that makes counts unbiased."""
+    # The probability of a part other than the true one, and how much more likely the true one is, without cancellation.
+    other = keep_probability(n_parts, epsilon) * math.exp(-epsilon)
+    above = keep_probability(n_parts, epsilon) * -math.expm1(-epsilon)
+    return (np.eye(n_parts) - other) / above
+
+
+def drawn_columns(n_samples, n_columns, n_drawn, random_bytes):
+    """The columns that each record reports: a uniformly random choice of `n_drawn`, independent of the data.
+
+    Returns
+    -------
+    bool ndarray of shape (n_samples, n_columns)
+    """
+    if n_drawn == n_columns:
+        return np.ones((n_samples, n_columns), dtype=bool)
+    drawn = np.zeros((n_samples, n_columns), dtype=bool)
+    at_once = max(1, 2**20 // n_columns)
+    for first in range(0, n_samples, at_once):
+        block = drawn[first : first + at_once]
+        keys = np.frombuffer(random_bytes(8 * block.size), dtype=np.uint64).reshape(block.shape)
+        np.put_along_axis(block, np.argpartition(keys, n_drawn - 1, axis=1)[:, :n_drawn], True, axis=1)
+    return drawn

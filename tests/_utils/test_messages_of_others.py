@@ -7,15 +7,11 @@ import pandas
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_array, column_or_1d
 
-from skdpmic import DPMICScorer
-from skdpmic._utils.errors import is_invalid_parameter, public_messages, without_data
-from skdpmic._utils.safe_words import MESSAGES, SAFE_PHRASES, pattern
+from skdpmic._utils.texts import is_invalid_parameter, public_messages, without_data
 from tests.folding import each
 
 N = 20
@@ -34,9 +30,7 @@ def with_one(value):
     return changed
 
 
-TO_DENSE = "Use '.toarray()' to convert to a dense numpy array"
-# A call that raises an error of scikit-learn, numpy, pandas or Python, and what is passed on of its message. A list
-# has the wordings of several versions, oldest first.
+# A call that raises an error of scikit-learn, numpy, pandas or Python, and what is passed on of its message.
 CALLS = {
     "no rows": (
         lambda: Ridge().fit(X[:0], Y[:0]),
@@ -46,10 +40,7 @@ CALLS = {
         lambda: check_array(X[:, :0]),
         "Found array with 0 feature(s) (shape=(20, 0)) while a minimum of 1 is required",
     ),
-    "three dimensions": (
-        lambda: Ridge().fit(X[np.newaxis], Y[:1]),
-        ["Found array with dim 3. Ridge expected <= 2", "Found array with dim 3, while dim <= 2 is required by Ridge"],
-    ),
+    "three dimensions": (lambda: Ridge().fit(X[np.newaxis], Y[:1]), "Found array with dim 3"),
     "another length": (
         lambda: Ridge().fit(X, Y[1:]),
         "Found input variables with inconsistent numbers of samples: [20, 19]",
@@ -62,11 +53,15 @@ CALLS = {
     ),
     "sparse": (
         lambda: check_array(sparse.csr_matrix(X)),
-        f"Sparse data was passed, but dense data is required. {TO_DENSE}",
+        "Sparse data was passed, but dense data is required. Use '.toarray()'",
     ),
     "sparse X": (
         lambda: GaussianNB().fit(sparse.csr_matrix(X), Y > 0.5),
-        f"Sparse data was passed for X, but dense data is required. {TO_DENSE}",
+        "Sparse data was passed for X, but dense data is required. Use '.toarray()'",
+    ),
+    "sparse y": (
+        lambda: column_or_1d(sparse.csr_matrix(Y[:, np.newaxis])),
+        "Sparse data was passed for y, but dense data is required. Use '.toarray()'",
     ),
     "other names": (
         lambda: Ridge().fit(frame("abc"), Y).predict(frame("abd")),
@@ -80,31 +75,14 @@ CALLS = {
         lambda: LogisticRegression().fit(X, X > 0.5),
         "y should be a 1d array, got an array of shape (20, 3) instead",
     ),
-    "no target": (
-        lambda: Ridge().fit(X, None),
-        "This Ridge estimator requires y to be passed, but the target y is None",
-    ),
-    "no target of a selector": (
-        lambda: SelectKBest(k=1).fit(X, None),
-        "estimator requires y to be passed, but the target y is None",
-    ),
-    "classes of numbers": (
-        lambda: LogisticRegression().fit(X, Y),
-        "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes on a "
-        "regression target with continuous values",
-    ),
-    "mixed classes": (
-        lambda: check_classification_targets(np.array([1, "a", None], dtype=object)),
-        "Unknown label type: unknown. Maybe you are trying to fit a classifier, which expects discrete classes on a "
-        "regression target with continuous values",
-    ),
+    "no target": (lambda: Ridge().fit(X, None), "requires y to be passed, but the target y is None"),
+    "classes of numbers": (lambda: LogisticRegression().fit(X, Y), "Unknown label type: continuous"),
     "complex": (lambda: check_array(X + 1j), "Complex data not supported"),
     "one column": (lambda: check_array(Y), "Expected 2D array, got 1D array instead"),
     "one number": (lambda: check_array(0.5), "Expected 2D array, got scalar array instead"),
     "mixed names": (
         lambda: Ridge().fit(frame(["a", 1, 2]), Y),
-        "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] "
-        "as feature name / column name types",
+        "Feature names are only supported if all input features have string names",
     ),
     "pandas.NA": (lambda: bool(pandas.NA), "boolean value of NA is ambiguous"),
     "text": (lambda: Ridge().fit(np.array([["patient 7"]] * N), Y), "could not convert string to float"),
@@ -121,7 +99,7 @@ CALLS = {
 }
 TO_DO = (
     "was reworded: read the new message; if no word of it can depend on values of the data, add its pattern to "
-    "skdpmic/_utils/safe_words.py and its words to CALLS. Keep the old ones while their version is supported. Until "
+    "skdpmic/_utils/texts.py and its words to CALLS. Keep the old ones while their version is supported. Until "
     "then, users get a general message; no data is quoted."
 )
 
@@ -136,39 +114,26 @@ def error_of(call):
 def test_the_wordings_that_are_passed_on_still_exist(name):
     call, words = CALLS[name]
     error = error_of(call)
-    words = [words] if isinstance(words, str) else words
-    found = public_messages(error)
-    assert [word for word in words if found == [word]], f"{str(error)!r} (scikit-learn {sklearn.__version__}) {TO_DO}"
-
-
-def test_every_pattern_matches_a_call():
-    words = [word for _, words in CALLS.values() for word in ([words] if isinstance(words, str) else words)]
-    patterns = [*map(pattern, MESSAGES), *SAFE_PHRASES]
-    unused = [one for one in patterns if not any(re.match(one, message) for message in words)]
-    assert not unused, f"add a call of another package to CALLS, or remove the pattern: {unused}"
+    assert public_messages(error) == [words], f"{str(error)!r} (scikit-learn {sklearn.__version__}) {TO_DO}"
 
 
 # --- No value of the data ---------------------------------------------------------------------------------------------
 
-HARMLESS = {
-    **dict.fromkeys(["count", "name"], "3"),
-    **{"shape": "(20, 3)", "counts": "[20, 19]", "types": "['int', 'str']", "by": " by Ridge", "of": "X "},
-    **{"for": " for X", "no_number": "NaN", "kind": "continuous"},
-}
 CANARIES = ["patient 8675309", "'8675309 of (8, 675309)'", "[86753.09]", "array(['8675309'])", "\n8675309\n"]
 
 
 @each("canary", CANARIES)
 def test_no_interpolated_value_is_passed_on(canary):
     """For every message and every place in it where scikit-learn might quote data one day."""
-    for words in MESSAGES:
-        assert public_messages(ValueError(words.format(**HARMLESS) + f".\n{canary}")) == [words.format(**HARMLESS)]
-        for place in re.findall(r"\{(\w+)\}", words):
-            error = ValueError(words.format(**HARMLESS | {place: canary}))
-            assert "8675309" not in "".join(public_messages(error)).replace(".", ""), words
+    for name in CALLS.keys() - {"other names"}:  # whose names are passed on: they are compared before any value
+        message = str(error_of(CALLS[name][0])).partition("\n")[0]
+        assert "8675309" not in "".join(public_messages(ValueError(f"{message}.\n{canary}")))
+        for place in re.finditer(r"[\w.']+|\[.*?\]|\(.*?\)", message):
+            error = ValueError(message[: place.start()] + canary + message[place.end() :])
+            assert "8675309" not in "".join(public_messages(error)).replace(".", ""), message
             with pytest.raises(ValueError) as caught:
                 without_data(raised, error)
-            assert "8675309" not in str(caught.value).replace(".", ""), words
+            assert "8675309" not in str(caught.value).replace(".", ""), message
 
 
 def raised(error):
@@ -181,13 +146,4 @@ def test_an_invalid_parameter_error_of_scikit_learn_is_recognised():
         f"scikit-learn {sklearn.__version__} raises {type(error)} for a parameter of a wrong type: mend "
         "is_invalid_parameter, which tells this error by its name, as scikit-learn does not document its class"
     )
-    assert public_messages(error)[0].startswith(
-        "The 'alpha' parameter of Ridge must be a float in the range [0.0, inf) or"
-    )
     assert not is_invalid_parameter(error_of(lambda: Ridge().fit(X[:0], Y[:0])))
-
-
-def test_sparse_output_as_pandas_raises_the_error_of_scikit_learn():
-    selector = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).fit(X, Y).set_output(transform="pandas")
-    with pytest.raises(ValueError, match=r"Try to set the transformer output to a dense array or disable Pandas"):
-        selector.transform(sparse.csr_matrix(X))

@@ -1,19 +1,15 @@
 """Caches never return an old release: fitting an unchanged table draws new noise."""
 
 import copy
-import doctest
-import inspect
 import pickle
-import re
-import sys
 from functools import partial
 
 import joblib
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.feature_selection import GenericUnivariateSelect, SelectKBest
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 
@@ -26,9 +22,8 @@ from skdpmic import (
     private_score,
     search_cost,
 )
-from skdpmic._utils.no_cache import never_cached
-from skdpmic.counting import RangeGridSketch
-from skdpmic.search.cost_of_fits import cost_of_fit, is_private
+from skdpmic._utils.private_estimator import never_cached
+from skdpmic.search.nested import cost_of_fit, is_private
 from tests.folding import each
 from tests.public import NAMES
 from tests.select_names import SelectNames
@@ -58,30 +53,11 @@ def function(ledger):
     return partial(dp_mic_regression, epsilon=1.0, ledger=ledger, **PUBLIC)
 
 
-class Counting(TransformerMixin, BaseEstimator):
-    """A slow step without privacy, the kind worth caching."""
-
-    n_fits = 0
-
-    def fit(self, X, y=None):
-        Counting.n_fits += 1
-        return self
-
-    def transform(self, X):
-        return X
-
-
 PRIVATE_STEPS = {
     "a selector": selector,
     "names": lambda ledger: SelectNames(1, epsilon=1.0, ledger=ledger, **PUBLIC),
-    "a scorer": lambda ledger: DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC),
-    "a scorer as function": lambda ledger: SelectKBest(DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC), k=1),
     "a function": lambda ledger: SelectKBest(function(ledger), k=1),
-    "a function with a mode": lambda ledger: GenericUnivariateSelect(function(ledger), mode="k_best", param=1),
-    "in a pipeline": lambda ledger: make_pipeline(selector(ledger)),
     "in a union": lambda ledger: FeatureUnion([("chosen", selector(ledger)), ("all", "passthrough")]),
-    "a function in a union": lambda ledger: FeatureUnion([("chosen", SelectKBest(function(ledger), k=1))]),
-    "in columns": lambda ledger: ColumnTransformer([("chosen", selector(ledger), [0, 1])]),
     "deep down": lambda ledger: FeatureUnion([("a", ColumnTransformer([("b", selector(ledger), [0, 1])]))]),
 }
 
@@ -93,21 +69,6 @@ def test_a_pipeline_with_memory_fits_its_private_step_each_time(make, memory, le
     for n_fits in (1, 2, 3):
         pipeline.fit(X, Y)
         assert ledger.spent() == (float(n_fits), 0.0)
-
-
-def test_a_pipeline_with_memory_draws_new_noise_for_an_unchanged_table(memory):
-    pipeline = Pipeline([("private", DPMICScorer(epsilon=20.0, **PUBLIC)), ("model", Ridge())], memory=memory)
-    released = {tuple(pipeline.fit(X, Y)["private"].scores_) for _ in range(3)}
-    assert len(released) == 3  # multiples of 2**-30
-
-
-def test_a_pipeline_with_memory_does_not_fit_its_other_steps_again(memory, ledger):
-    before = Counting()
-    pipeline = Pipeline([("before", before), ("private", selector(ledger)), ("model", Ridge())], memory=memory)
-    Counting.n_fits = 0
-    pipeline.fit(X, Y).fit(X, Y)
-    assert Counting.n_fits == 1
-    assert ledger.spent() == (2.0, 0.0)
 
 
 def release(estimator, X, y):
@@ -127,7 +88,6 @@ def call_method(fit, X, y):
 
 HIDDEN = {
     "itself": (release, lambda estimator: estimator),
-    "in a list": (release, lambda estimator: [estimator]),
     "in a dict": (release, lambda estimator: {0: [estimator]}),
     "its method": (call_method, lambda estimator: estimator.fit),
     "a model around it": (release, lambda estimator: make_pipeline(estimator, Ridge())),
@@ -150,12 +110,6 @@ def test_a_cached_function_fits_the_estimator_that_it_is_given_each_time(
         assert ledger.spent() == (before + n_fits, 0.0)
 
 
-def test_a_cached_method_of_an_estimator_fits_each_time(memory, ledger):
-    for n_fits in (1, 2):
-        memory.cache(DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC).fit)(X, Y)
-        assert ledger.spent() == (float(n_fits), 0.0)
-
-
 def test_a_cached_function_calls_the_private_function_that_it_is_given_each_time(memory, ledger):
     kept = memory.cache(call)
     private = partial(private_score, epsilon=1.0, ledger=ledger, bounds=((0, 1), (0, 1)))
@@ -165,13 +119,6 @@ def test_a_cached_function_calls_the_private_function_that_it_is_given_each_time
         kept(released, table, Y)
         kept(released, table, Y)
         assert ledger.spent() == (before + 2, 0.0)
-
-
-def test_a_cached_private_search_chooses_each_time(memory, ledger):
-    search = PrivateGridSearch(Ridge(), {"alpha": [0.1, 1.0]}, epsilon=1.0, refit=False, ledger=ledger)
-    for n_fits in (1, 2):
-        memory.cache(release)(clone(search), X, Y)
-        assert ledger.spent() == (float(n_fits), 0.0)
 
 
 # --- What the nonce does not change ----------------------------------------------------------------------------------
@@ -206,44 +153,6 @@ def test_no_two_estimators_have_the_same_hash(make):
     private = make()
     assert len({joblib.hash(private) for _ in range(20)}) == 20
     assert len({joblib.hash([1, {"a": (private,)}]) for _ in range(20)}) == 20
-
-
-def test_a_sketch_draws_no_noise_and_keeps_its_hash():
-    """Copies share it; a second count of the same records has another one."""
-    sketch = RangeGridSketch(B=9, n_features=D, bounds=(0, 1), target_bounds=(0, 1)).update(X, Y)
-    assert joblib.hash(sketch) == joblib.hash(copy.copy(sketch))
-
-
-@pytest.mark.parametrize("private", FUNCTIONS, ids=lambda f: f.__name__)
-def test_copies_of_a_private_function_are_the_function_itself(private):
-    for copied in (copy.copy(private), copy.deepcopy(private), pickle.loads(pickle.dumps(private))):
-        assert copied is private
-    assert pickle.loads(pickle.dumps(partial(private, epsilon=1))).func is private
-
-
-@pytest.mark.parametrize("private", FUNCTIONS, ids=lambda f: f.__name__)
-def test_private_functions_look_like_plain_functions(private):
-    assert callable(private)
-    assert "epsilon" in inspect.signature(private).parameters
-    assert private.__doc__ == private.__wrapped__.__doc__
-    assert private.__qualname__ == private.__name__ in repr(private)
-    assert inspect.unwrap(private).__module__ == private.__module__
-
-
-def test_no_private_function_is_cached():
-    names = re.compile(r"\w+_laplace|\w+_geometric|dp_\w+|private_\w+")
-    private = {name for name in NAMES if names.fullmatch(name.rpartition(".")[2])}
-    assert {name for name, public in NAMES.items() if isinstance(public, never_cached)} == private
-
-
-def test_doctests_of_private_functions_are_collected():
-    found = {
-        test.name
-        for module in {sys.modules[function.__module__] for function in FUNCTIONS}
-        for test in doctest.DocTestFinder(exclude_empty=True).find(module)
-        if test.examples
-    }
-    assert found >= {f"{private.__module__}.{private.__name__}" for private in FUNCTIONS}
 
 
 def test_private_functions_are_still_recognised_by_search_cost():

@@ -23,7 +23,7 @@ from skdpmic import (
     release_card,
     search_cost,
 )
-from skdpmic._utils.numbered_labels import _NUMBER_LABELS
+from skdpmic._utils.private_estimator import _NUMBER_LABELS
 
 LABELS = ["no", "perhaps", "yes"]
 X = np.random.default_rng(0).random((90, 3))

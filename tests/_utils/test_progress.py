@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateAdditiveRegressor, PrivateGridSearch
-from skdpmic._utils.progress import SILENT, Progress
-from skdpmic.causal import PrivatePC
+from skdpmic import DPMICScorer, DPMICSelector, PrivateAdditiveRegressor, PrivateGridSearch
 from skdpmic.correlation import PrivateCorrelation
 from tests.select_names import SelectNames
+from tests.tables import refused
 
 N, D = 60, 30
 X = np.random.default_rng(0).random((N, D))
@@ -27,14 +26,6 @@ def fit(estimator):
     return estimator.fit(X, Y)
 
 
-def publish(estimator):
-    return estimator.partial_fit(X, Y).publish()
-
-
-def fit_sketch(estimator):
-    return estimator.fit_sketch(estimator.empty_sketch(N, n_features=D).update(X, Y))
-
-
 def fit_long(estimator):
     return estimator.fit(LONG, LONG[:, 0])
 
@@ -42,8 +33,6 @@ def fit_long(estimator):
 FITS = {
     "scorer": (DPMICScorer(**PUBLIC), fit, ["{}/30 columns"]),
     "selector": (DPMICSelector(**PUBLIC), fit, ["{}/30 columns"]),
-    "chunks": (DPMICScorer(**PUBLIC), publish, ["{}/30 columns"]),
-    "sketch": (DPMICScorer(**PUBLIC), fit_sketch, ["{}/30 columns"]),
     "joint": (
         SelectNames(**PUBLIC | JOINT),
         fit,
@@ -55,18 +44,12 @@ FITS = {
         ["{}/30 columns", "pass 2: {}/30 noisy tables"],
     ),
     "correlation": (PrivateCorrelation(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
-    "graph": (PrivatePC(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
     "model": (
         PrivateAdditiveRegressor(**MODEL),
         fit,
         ["{}/30 columns", f"pass 2: {{}}/{PAIRS_OF_TWO} tables of 2 columns"],
     ),
     "workers": (DPMICScorer(**PUBLIC, n_jobs=2), fit_long, ["{}/30 columns"]),
-    "workers of a matrix": (
-        PrivateCorrelation(n_jobs=2),
-        fit_long,
-        ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"],
-    ),
 }
 
 
@@ -103,34 +86,14 @@ def test_lines_show_the_number_done_and_the_total(name, capsys):
 
 @pytest.mark.few
 @pytest.mark.parametrize("name", FITS)
-def test_nothing_is_printed_by_default_and_nothing_to_the_error_stream(name, capsys):
-    estimator, run, _ = FITS[name]
-    run(estimator.set_params(verbose=0))
-    assert capsys.readouterr() == ("", "")
-    run(estimator.set_params(verbose=2))
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.few
-@pytest.mark.parametrize("name", FITS)
 def test_lines_do_not_depend_on_the_data(name, capsys, monkeypatch):
-    monkeypatch.setattr("skdpmic._utils.progress.time.monotonic", lambda: 0.0)
+    monkeypatch.setattr("skdpmic._utils.texts.time.monotonic", lambda: 0.0)
     estimator, _, _ = FITS[name]
     lines = []
     for values in (X, X**3 > 0.5, np.zeros_like(X)):
         estimator.set_params(verbose=2).fit(values.astype(float), values[:, 1].astype(float))
         lines.append(capsys.readouterr().out)
     assert lines[0] == lines[1] == lines[2] != ""
-
-
-def test_verbose_does_not_change_what_is_released():
-    released = [
-        DPMICScorer(**PUBLIC, epsilon=np.inf, verbose=verbose, n_jobs=n_jobs).fit(LONG, LONG[:, 0]).scores_
-        for verbose in (0, 2)
-        for n_jobs in (1, 2)
-    ]
-    for scores in released[1:]:
-        np.testing.assert_array_equal(scores, released[0])
 
 
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
@@ -144,31 +107,7 @@ def test_a_search_counts_its_fits(n_jobs, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_counting_columns_is_not_reported_as_scoring_them(capsys):
-    """Greedy selection counts a LazyFrame again, in batches; progress lines are about scores only."""
-    polars = pytest.importorskip("polars")
-    frame = polars.LazyFrame(X[:, :3], schema=["a", "b", "c"])
-    SelectNames(**PUBLIC | JOINT | {"k": "all"}, verbose=2).fit(frame, Y)
-    found = passes(capsys.readouterr().out, "SelectNames")
-    assert list(found) == ["{}/3 columns", "pass 2: {}/3 columns", "pass 3: {}/2 columns"]
-
-
 @pytest.mark.parametrize("verbose", [-1, 0.5, "1", None])
-def test_other_values_of_verbose_are_refused_before_the_charge(verbose, tmp_path):
-    ledger = BudgetLedger(tmp_path / "ledger", epsilon=10)
-    search = PrivateGridSearch(Ridge(), {"alpha": [0.1, 1]}, n_subsets=2, ledger=ledger)
-    estimators = [DPMICScorer(**PUBLIC, ledger=ledger), PrivateCorrelation(ledger=ledger), search]
-    for estimator in estimators:
-        with pytest.raises(ValueError, match=f"verbose must be an int >= 0, got {verbose!r}"):
-            estimator.set_params(verbose=verbose).fit(X, Y)
-    assert ledger.spent() == (0, 0)
-
-
-def test_a_pass_prints_at_most_ten_lines(capsys):
-    for total in (1, 3, 10, 11, 999):
-        assert list(Progress("name", 1).track(range(total), total, "columns")) == list(range(total))
-        lines = capsys.readouterr().out.splitlines()
-        assert len(lines) == min(total, 10)
-        assert lines[-1].startswith(f"[name] {total}/{total} columns, ")
-    list(SILENT.track(range(5), 5, "columns"))
-    assert capsys.readouterr().out == ""
+def test_other_values_of_verbose_are_refused_before_the_charge(verbose, ledger):
+    with refused(ValueError, f"verbose must be an int >= 0, got {verbose!r}", ledger):
+        DPMICScorer(**PUBLIC, ledger=ledger, verbose=verbose).fit(X, Y)

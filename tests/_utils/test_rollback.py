@@ -2,26 +2,21 @@
 
 import copy
 import inspect
-import os
 import sys
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
-from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest
+from skdpmic import BudgetLedger, DPMICScorer, PrivateSelectKBest
 from skdpmic._utils.private_estimator import PrivateEstimator
-from skdpmic.counting import RangeGridSketch, chunks
+from skdpmic.counting import RangeGridSketch
+from skdpmic.counting import sketch as chunks
 from skdpmic.release import kinds as releases
-from skdpmic.release.fit_plan import FitPlan
-from skdpmic.release.path import publish, store
-from skdpmic.selection.released_scores import PrivateScores
-from skdpmic.selection.scoring import PrivateScoring
+from skdpmic.release.path import FitPlan, run, store
+from skdpmic.selection.scoring import PrivateScores, PrivateScoring
 from skdpmic.selection.scoring_plan import ScoringPlan
 from tests.select_names import SelectNames
 
@@ -107,22 +102,6 @@ def test_a_sketch_interrupted_at_any_line_is_unchanged_complete_or_refused(tmp_p
     assert seen[-1] == "complete"
 
 
-def test_an_interrupted_save_leaves_no_file_with_counts(tmp_path, monkeypatch):
-    counted = RangeGridSketch(n_features=D, **PUBLIC).update(X, Y)
-    counted.save(tmp_path / "sketch")
-    saved = (tmp_path / "sketch").read_bytes()
-
-    def interrupted(unfinished, path):
-        assert Path(unfinished).read_bytes() == counted.to_bytes()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        counted.update(X, Y).save(tmp_path / "sketch")
-    assert [path.name for path in tmp_path.iterdir()] == ["sketch"]
-    assert (tmp_path / "sketch").read_bytes() == saved
-
-
 # --- Estimators ---------------------------------------------------------------------------------------------------
 
 
@@ -170,7 +149,7 @@ def test_an_estimator_interrupted_at_any_line_is_unchanged_or_fitted(name, way):
     for interrupted in interrupted_everywhere(
         lambda: prepared(prepare(ESTIMATORS[name]())),
         lambda interrupted: act(interrupted.estimator),
-        [*functions_of(*CLASSES), publish, store],
+        [*functions_of(*CLASSES), run, store],
     ):
         was_as_before.append(interrupted.is_as_before())
         assert was_as_before[-1] or vars(interrupted.estimator).keys() == vars(fitted).keys()
@@ -194,29 +173,3 @@ def test_an_interrupt_after_the_charge_loses_the_result_not_the_charge(tmp_path,
     monkeypatch.undo()
     assert scorer.publish().privacy_spent_ == (0.3, 0.0)
     assert ledger.spent() == (0.6, 0.0)
-
-
-@pytest.mark.slow
-def test_a_search_interrupted_at_any_line_is_unchanged_or_has_chosen_or_is_fitted():
-    pipeline = make_pipeline(DPMICSelector(k=1, epsilon=0.5, **PUBLIC), Ridge())
-    seen = []
-    for interrupted in interrupted_everywhere(
-        lambda: prepared(PrivateGridSearch(pipeline, {"ridge__alpha": [1.0, 2.0]}, epsilon=0.25, n_subsets=2)),
-        lambda interrupted: interrupted.estimator.fit(X, Y),
-        functions_of(PrivateGridSearch),
-    ):
-        search = interrupted.estimator
-        if interrupted.is_as_before():
-            seen.append("as it was")
-        elif hasattr(search, "best_estimator_"):
-            seen.append("fitted")
-            assert search.privacy_spent_ == (0.75, 0.0)
-            assert search.n_features_in_ == D
-        else:
-            seen.append("chosen")
-            assert search.privacy_spent_ == (0.25, 0.0)
-            assert search.best_params_ in [{"ridge__alpha": 1.0}, {"ridge__alpha": 2.0}]
-            assert not hasattr(search, "n_features_in_")
-    assert seen == sorted(seen, key=["as it was", "chosen", "fitted"].index)
-    assert min(map(seen.count, ("as it was", "chosen"))) > 3
-    assert seen[-1] == "fitted"

@@ -13,7 +13,7 @@ import pytest
 from skdpmic import BudgetLedger, Codebook, PrivateSelectKBest, plan_release, private_summary, release_card
 from skdpmic._utils.texts import escaped
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.cards.privacy_card import PrivacyCard
+from skdpmic.cards.release_card import PrivacyCard
 from skdpmic.command_line.main import main
 from skdpmic.plotting import figures
 from tests.folding import each
@@ -121,7 +121,7 @@ def test_estimators_summaries_and_codebooks_print_no_control_characters(people):
     summary, texts = texts_of_call(lambda: private_summary(frame, codebook, epsilon=100.0))
     assert len(summary.suspicious) > 1
     assert_harmless(*texts, repr(summary), summary._repr_html_(), *summary.suspicious, str(release_card(summary)))
-    assert_harmless(repr(codebook), codebook._repr_html_(), codebook.to_toml(), Codebook.template(frame))
+    assert_harmless(repr(codebook), codebook.to_toml(), Codebook.template(frame))
     for bad in (
         lambda: selector.set_params(bounds={names[1]: (0, 1)}).fit(frame[names[1:]], frame[names[0]]),
         lambda: PrivateSelectKBest(1, bounds=(0, 1), target_bounds=(0, 1)).fit(frame[names[1:]], frame[names[0]]),
@@ -132,14 +132,6 @@ def test_estimators_summaries_and_codebooks_print_no_control_characters(people):
         lambda: plan_release(n_samples=100, n_features=3, epsilon=1, k=names[0]),
     ):
         assert_harmless(*texts_of_call(bad)[1])
-
-
-def test_a_codebook_with_hostile_names_round_trips(people, tmp_path):
-    _, codebook = people
-    codebook.write(tmp_path / "codebook.toml")
-    again = Codebook.read(tmp_path / "codebook.toml")
-    assert again == codebook
-    assert_harmless((tmp_path / "codebook.toml").read_text("utf-8"))
 
 
 @pytest.mark.slow

@@ -6,11 +6,7 @@ import random
 import numpy as np
 import pandas
 
-from skdpmic._utils.texts import as_python, budget, budget_left, in_short, quoted, shortened
-
-
-def test_numbers_are_short():
-    assert [in_short(number) for number in (1, 0.1, 1500, 0.00123456, np.inf)] == ["1", "0.1", "1500", "0.00123", "∞"]
+from skdpmic._utils.texts import as_python, budget, budget_left, quoted
 
 
 def test_costs_are_rounded_to_more_digits_than_other_numbers():
@@ -35,10 +31,6 @@ def test_no_cost_looks_smaller_than_it_is_and_no_remainder_larger():
             assert least <= number <= most * (1 + 1e-15)
             assert most <= least * (1 + 1.1e-5)
     assert (budget_left(0.0, 0.0), budget_left(math.inf, 0.0)) == ("ε = 0", "ε = ∞")
-
-
-def test_long_texts_end_in_an_ellipsis():
-    assert (shortened("abc", 3), shortened("abcd", 3)) == ("abc", "ab…")
 
 
 SCALARS = [

@@ -3,13 +3,11 @@
 import os
 import socket
 import stat
-import threading
 
 import pytest
 
 from skdpmic import Codebook
-from skdpmic._utils.untrusted_json import levels, read_json
-from skdpmic._utils.user_files import Draft, check_regular, content_of, write_whole
+from skdpmic._utils.user_files import read_json, write_whole
 from skdpmic.command_line.main import main
 from skdpmic.counting import RangeGridSketch
 from tests.folding import each
@@ -55,14 +53,6 @@ def test_anything_but_a_regular_file_is_refused_wherever_a_file_is_read(kind, tm
         assert f"must be a regular file, got {kind}" in capsys.readouterr().err
 
 
-def test_a_file_above_the_limit_is_refused(tmp_path):
-    (tmp_path / "file").write_bytes(b"12345")
-    assert content_of(tmp_path / "file", 5) == b"12345"
-    with pytest.raises(ValueError, match="must have at most 4 bytes, got 5"):
-        content_of(tmp_path / "file", 4)
-    check_regular(os.fsencode(tmp_path / "file"))
-
-
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
@@ -81,13 +71,6 @@ def test_a_file_above_the_limit_is_refused(tmp_path):
 def test_json_that_is_too_deep_or_ambiguous_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
         read_json(text)
-
-
-def test_the_depth_and_size_of_trees_are_limited():
-    endless = []
-    endless.append(endless)
-    with pytest.raises(ValueError, match="levels"):
-        list(levels(endless))
 
 
 # --- Writing ----------------------------------------------------------------------------------------------------------
@@ -111,35 +94,6 @@ def test_a_file_is_replaced_atomically_and_keeps_its_permissions(tmp_path):
     finally:
         os.umask(before)
     assert (path.read_bytes(), os.listdir(tmp_path)) == (b"c", ["file"])
-
-
-def test_concurrent_readers_see_the_old_content_or_the_new(tmp_path):
-    path, contents, done = tmp_path / "file", {b"a" * 10**5, b"b" * 10**5}, threading.Event()
-    write_whole(path, b"a" * 10**5)
-
-    def write():
-        for _ in range(20):
-            for content in contents:
-                write_whole(path, content)
-        done.set()
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    while not done.is_set():
-        assert path.read_bytes() in contents
-    thread.join()
-
-
-def test_a_draft_reserves_space_and_leaves_nothing_behind(tmp_path):
-    draft = Draft(tmp_path / "file", room=1000)
-    (name,) = os.listdir(tmp_path)
-    assert (tmp_path / name).stat().st_size == 1000
-    draft.discard()
-    assert os.listdir(tmp_path) == []
-    with Draft(tmp_path / "file", room=1000) as draft:
-        draft.finish(b"abc")
-    assert (tmp_path / "file").read_bytes() == b"abc"
-    assert os.listdir(tmp_path) == ["file"]
 
 
 @POSIX

@@ -5,6 +5,11 @@ import pytest
 from tests.budget import quick_database
 
 
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "budget.db"
+
+
 @pytest.fixture(params=["file", "database"])
 def place(request, tmp_path, monkeypatch):
     """The path of a file or the URL of a database; neither exists yet."""

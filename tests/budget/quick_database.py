@@ -4,10 +4,17 @@ Not available to users. Locks and lost replies of a real server are tested in
 ``test_ledger_database.py``.
 """
 
+import re
 from pathlib import Path
 
 import pytest
 
+# What SQLite lacks. It has no lock but the one on its file, and forgets nothing that it has written.
+IN_SQLITE = {
+    r"(SET LOCAL|LOCK TABLE|CREATE SCHEMA) .*": "SELECT 1",
+    r"SHOW .*": "SELECT 'on'",
+    r"to_char\(clock_timestamp.*": "strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')",
+}
 URL = "postgresql+psycopg://ann@budget.example.org/patients"
 
 
@@ -21,11 +28,18 @@ def install(monkeypatch, folder):
 
     def create_engine(storage):
         options = {"isolation_level": "SERIALIZABLE", "poolclass": sqlalchemy.pool.NullPool, "hide_parameters": True}
-        engine = sqlalchemy.create_engine(f"sqlite:///{file_of(storage.path)}", **options)
+        engine = sqlalchemy.create_engine("sqlite://", **options)
 
         @sqlalchemy.event.listens_for(engine, "connect")
         def begin_nothing(connection, record):
             connection.isolation_level = None  # otherwise reads are outside transactions
+            connection.execute("ATTACH ? AS skdpmic", (str(file_of(storage.path)),))
+
+        @sqlalchemy.event.listens_for(engine, "before_cursor_execute", retval=True)
+        def in_sqlite(connection, cursor, statement, parameters, context, is_many):
+            for of_server, of_file in IN_SQLITE.items():
+                statement = re.sub(of_server, of_file, statement)
+            return statement, parameters
 
         @sqlalchemy.event.listens_for(engine, "begin")
         def begin(connection):
@@ -33,5 +47,5 @@ def install(monkeypatch, folder):
 
         return engine
 
-    monkeypatch.setattr(DatabaseStorage, "_create_engine", create_engine)
+    monkeypatch.setattr(DatabaseStorage, "engine", property(create_engine))
     return file_of

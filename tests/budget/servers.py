@@ -160,11 +160,11 @@ class Wire:
 
     def _answers(self, client, server, answers):
         with contextlib.suppress(OSError):
-            while answers.is_set() and (message := server.recv(65536)):
-                if answers.is_set():
-                    client.sendall(message)
-                else:
+            while message := server.recv(65536):
+                if not answers.is_set():
                     self.lost = message
+                    return
+                client.sendall(message)
             if answers.is_set():
                 client.shutdown(socket.SHUT_RDWR)
 

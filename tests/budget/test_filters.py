@@ -3,13 +3,11 @@
 import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from scipy.stats import norm
 
-from skdpmic.budget.filters import BasicFilter, Cost, ZCDPFilter
 from skdpmic.privacy import mechanisms
-from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for
+from skdpmic.privacy.composition import BasicFilter, Cost, ZCDPFilter, delta_of, rho_for
 
 
 @pytest.mark.parametrize("epsilon, times, limit", [(0.1, 10, 1.0), (0.7, 10, 7.0), (1e-3, 1000, 1.0), (0.3, 3, 0.9)])
@@ -27,16 +25,6 @@ def test_the_noise_and_the_ledger_read_epsilon_in_the_same_way():
     for epsilon in (0.1, 0.7, 1 / 3, 1e-3):
         assert Fraction(1, mechanisms.scale_for_budget(epsilon, 1)) <= Fraction(repr(epsilon))
     assert mechanisms.scale_for_budget(0.1, 10**30) == 10**31
-
-
-def test_reported_numbers_err_on_the_safe_side():
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        costs = [Cost(float(e), count=int(c)) for e, c in zip(rng.random(5), rng.integers(1, 9, 5), strict=True)]
-        exact = sum(Fraction(repr(cost.epsilon)) * cost.count for cost in costs)
-        limit = BasicFilter(50.0, 0.0)
-        assert exact <= Fraction(repr(limit.spent(costs)[0])) <= exact * (1 + Fraction(1, 10**15))
-        assert limit.accepts([*costs, Cost(limit.remaining(costs)[0])])
 
 
 def test_deltas_add_up_too():
@@ -74,17 +62,6 @@ def test_a_zcdp_filter_accepts_exactly_what_it_says_is_left(k):
     assert limit.accepts([*costs, Cost(epsilon, delta, rho_for(epsilon, delta))])
     more = epsilon * (1 + 1e-9)
     assert not limit.accepts([*costs, Cost(more, delta, rho_for(more, delta))])
-
-
-def test_a_zcdp_filter_reports_the_smaller_total_of_pure_costs():
-    limit = ZCDPFilter(3.0, 1e-6)
-    assert limit.spent([]) == (0.0, 0.0)
-    assert limit.remaining([]) == (3.0, 1e-6)
-    assert limit.spent([Cost(1.0)]) == (1.0, 0.0)
-    assert limit.remaining([Cost(1.0)]) == (2.0, 0.0)  # in rho, 0.5 exceeds the limit
-    many = [Cost(0.01, count=200)]
-    assert limit.spent(many) == (epsilon_of(0.01, 1e-6), 1e-6)
-    assert limit.spent(many)[0] < 0.8
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.7, 1 / 3, 1.0, 1e-100, 1e149])

@@ -14,8 +14,7 @@ from skdpmic.causal import PrivatePC, table_release
 from skdpmic.causal import table_release as table_plan
 from skdpmic.causal.table_release import merged_blanks, parts_of_labels
 from skdpmic.privacy.composition import rho_for
-from skdpmic.release import count_tables
-from skdpmic.release.count_tables import counts_of_sets
+from skdpmic.release.path import counts_of_sets
 from tests.privacy.auditing import separation_at_least
 
 pytestmark = pytest.mark.filterwarnings(
@@ -158,12 +157,3 @@ def test_half_the_noise_of_any_stage_is_detected(plan, n_columns, monkeypatch):
 
     monkeypatch.setattr(table_release, "with_gaussian_noise", with_less)
     assert separation_of_tables(500, of_scale={n_columns: 0.5}) > LARGEST_SEPARATION
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("plan", ["three stages"], indirect=True)
-def test_noise_shared_by_all_cells_is_detected(plan, monkeypatch):
-    """The difference of two counts that move in opposite directions then has no noise."""
-    draw = count_tables.discrete_gaussian
-    monkeypatch.setattr(count_tables, "discrete_gaussian", lambda sigma2, n, source: [*draw(sigma2, 1, source)] * n)
-    assert separation_of_tables() > 1.5 * LARGEST_SEPARATION

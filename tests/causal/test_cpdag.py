@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.causal.graph_measures import cpdag_of
-from skdpmic.causal.pc import in_cycles, markov_blanket, with_colliders, with_forced_arrows, without_cycles
+from skdpmic.causal.pc import markov_blanket
 from tests.causal.oracle import random_dag
 
 
@@ -17,10 +17,6 @@ def marks_of(n_columns, *edges):
     for edge in edges:
         marks[edge] = True
     return marks
-
-
-def line(i, j):
-    return (i, j), (j, i)
 
 
 def all_dags(n_columns):
@@ -58,43 +54,7 @@ def test_the_cpdag_has_exactly_the_arrows_common_to_the_equivalence_class(n_colu
         np.testing.assert_array_equal(cpdag_of(dag), union[class_of(dag)])
 
 
-def test_a_graph_with_a_cycle_has_no_cpdag():
-    with pytest.raises(ValueError, match="dag must have no cycles"):
-        cpdag_of(marks_of(3, (0, 1), (1, 2), (2, 0)))
-
-
 # --- Colliders and their consequences ---------------------------------------------------------------------------------
-
-
-def test_colliders_become_arrows_and_contradictory_ones_stay_lines():
-    chain = marks_of(4, *line(0, 1), *line(1, 2), *line(2, 3))
-    np.testing.assert_array_equal(with_colliders(chain, [(0, 1, 2)]), marks_of(4, (0, 1), (2, 1), *line(2, 3)))
-    both = with_colliders(chain, [(0, 1, 2), (1, 2, 3)])
-    np.testing.assert_array_equal(both, marks_of(4, (0, 1), *line(1, 2), (3, 2)))
-    np.testing.assert_array_equal(both, with_colliders(chain, [(1, 2, 3), (0, 1, 2)]))
-
-
-@pytest.mark.parametrize(
-    "marks",
-    [
-        marks_of(3, (0, 1), *line(1, 2), (0, 2)),  # rule 1, but 0 and 2 are adjacent
-        marks_of(
-            4, *line(0, 1), *line(0, 2), *line(0, 3), (1, 3), (2, 3), *line(1, 2)
-        ),  # rule 3, but 1 and 2 are adjacent
-        marks_of(4, (0, 1), *line(1, 2), (3, 2)),  # rule 1 both ways
-    ],
-)
-def test_no_rule_applies_without_its_condition(marks):
-    through = np.broadcast_to(~(marks | marks.T)[:, None], (len(marks),) * 3)
-    np.testing.assert_array_equal(with_forced_arrows(marks, through), marks)
-
-
-def test_only_the_arrows_of_a_cycle_become_lines():
-    marks = marks_of(5, (0, 1), (1, 2), (2, 0), (2, 3), *line(3, 4))
-    assert np.argwhere(in_cycles(marks)).tolist() == [[0, 1], [1, 2], [2, 0]]
-    expected = marks_of(5, *line(0, 1), *line(1, 2), *line(2, 0), (2, 3), *line(3, 4))
-    np.testing.assert_array_equal(without_cycles(marks), expected)
-    np.testing.assert_array_equal(without_cycles(expected), expected)
 
 
 # --- Markov blankets --------------------------------------------------------------------------------------------------
@@ -109,8 +69,3 @@ def test_the_markov_blanket_of_a_cpdag_equals_that_of_the_graph():
             blanket = dag[:, target] | children | dag[:, children].any(axis=1)
             blanket[target] = False
             assert markov_blanket(cpdag_of(dag), target).tolist() == np.flatnonzero(blanket).tolist()
-
-
-def test_through_lines_the_blanket_reaches_direct_neighbours_only():
-    marks = marks_of(5, *line(0, 1), *line(1, 2), (0, 3), (4, 3))
-    assert markov_blanket(marks, 0).tolist() == [1, 3, 4]

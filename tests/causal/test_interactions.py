@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from skdpmic.causal.interactions import Interactions, subsets
+from skdpmic.causal.table_tests import Interactions, subsets
 
 SIZES = (2, 3, 2, 4)
 N = 500
@@ -60,20 +60,6 @@ def test_all_fitted_tables_are_those_of_weighted_least_squares(name, seed):
     known, expected = Interactions(tables, VARIANCES, N), least_squares(tables)
     for columns in subsets(range(4)):
         np.testing.assert_allclose(known.table(columns), margin(expected, columns), atol=1e-8)
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_tables_without_noise_are_recovered_exactly_where_the_interactions_are_known(seed):
-    joint = np.random.default_rng(seed).integers(0, 50, SIZES)
-    for k in (2, 3, 4):
-        tables = {columns: margin(joint, columns) for columns in combinations(range(4), k)}
-        known = Interactions(tables, {k: 0.0}, joint.sum())
-        for columns in subsets(range(4)):
-            assert known.knows(columns) == (len(columns) <= k)
-            if len(columns) <= k:
-                np.testing.assert_allclose(known.table(columns), margin(joint, columns), atol=1e-9)
-        assert set(known.variance.values()) == {0.0}
-        assert known.cell_variance((0, 1)) == 0.0
 
 
 # --- Noise ------------------------------------------------------------------------------------------------------------

@@ -1,25 +1,20 @@
 """PrivatePC: inputs, results and cost."""
 
-import contextlib
 import math
 import pickle
 import re
 import sys
-import warnings
 from functools import partial
 
 import networkx as nx
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
+from skdpmic import BudgetError, BudgetLedger
 from skdpmic._utils.texts import quoted
 from skdpmic.causal import PrivatePC
-from skdpmic.causal.pc import find_graph
 from skdpmic.causal.table_release import TablePlan
-from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import rho_for
 from tests.correlation.test_private_correlation import assert_is_frame_like, assert_refused, frames
 
@@ -82,18 +77,6 @@ def test_the_graph_is_found_from_a_noisy_release(kind, fitted):
     assert private.noise_scale_ > 0
 
 
-def test_for_numbers_the_release_equals_that_of_private_correlation():
-    private, correlation = (
-        kind(epsilon=math.inf).fit(X) for kind in (partial(PrivatePC, **STRICT), PrivateCorrelation)
-    )
-    np.testing.assert_array_equal(private.noisy_correlation_, correlation.noisy_correlation_)
-    np.testing.assert_array_equal(private.untied_fraction_, correlation.untied_fraction_)
-    assert private.noise_scale_ == 0
-    assert not hasattr(private, "noisy_tables_")
-    np.testing.assert_array_equal(private.cpdag_, TRUTH)
-    assert clone(private).set_params(epsilon=1).fit(X).noise_scale_ == PrivateCorrelation().fit(X).noise_scale_
-
-
 def test_for_labels_counts_and_tables_of_all_four_columns_are_released():
     table = labels(1000)
     table[:7, 1], table[7:10, 2] = None, "maybe"
@@ -124,50 +107,17 @@ def test_tables_have_one_or_two_columns_more_than_max_order(max_order, n_columns
 # --- Labels beside numbers, and repeated values -----------------------------------------------------------------------
 
 
-def forked(kind, n, seed=0):
-    """s -> a and s -> b: a and b are independent given s, which has few values."""
-    rng = np.random.default_rng(seed)
-    s = rng.integers(0, {"binary": 2, "five": 5}.get(kind, 2), size=n)
-    if kind == "all binary":
-        a, b = (rng.random((2, n)) < np.where(s, 0.8, 0.3)).astype(float)
-    else:
-        a, b = s + rng.normal(size=(2, n))
-    return np.column_stack([s, a, b]).astype(float)
-
-
-FORKS = ["binary", "five", "all binary"]
-
-
-@pytest.mark.parametrize("kind", FORKS)
 @pytest.mark.filterwarnings("ignore:untied_fraction_:UserWarning")
-def test_without_bounds_no_test_is_made_given_a_column_with_many_ties_and_the_edge_stays(kind):
-    private = PrivatePC(epsilon=math.inf).fit(forked(kind, 3000))
+def test_without_bounds_no_test_is_made_given_a_column_with_many_ties_and_the_edge_stays():
+    """s -> a and s -> b: a and b are independent given s, which has few values."""
+    rng = np.random.default_rng(0)
+    s = rng.integers(0, 5, size=3000)
+    private = PrivatePC(epsilon=math.inf).fit(np.column_stack([s, *(s + rng.normal(size=(2, 3000)))]).astype(float))
     assert math.isnan(private.p_value(1, 2, [0]))
     assert private.p_value(1, 2) < 1e-6
     assert private.skeleton_[1, 2]
     assert math.isnan(private.p_values_[1, 2])
     assert (private.p_values_.diagonal() == 0).all()
-
-
-@contextlib.contextmanager
-def seeded(private, seed):
-    """Set this seed, and show no warnings."""
-    private.set_params(random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", FORKS)
-def test_the_level_holds_with_few_values(kind):
-    # 400 tables with bounds for all columns: 1.5 alpha is 2.3 standard errors above .05, and .023 is 2.6 above .01.
-    private, found = PrivatePC(bounds=(-4, 8)), []
-    for seed in range(400):
-        with seeded(private, seed):
-            found.append(private.fit(forked(kind, 3000, seed)).p_value(1, 2, [0]))
-    assert np.mean(np.array(found) <= 0.05) <= 1.5 * 0.05
-    assert np.mean(np.array(found) <= 0.01) <= 0.023
 
 
 def mixed(n=20_000, seed=0):
@@ -196,16 +146,6 @@ def test_numbers_beside_labels_are_binned_by_released_counts():
     assert math.isnan(private.p_value("smokes", "pressure", ["weight"]))
 
 
-def test_bounds_bin_tables_of_numbers_too_and_reveal_dependence_that_is_not_monotonic():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(20_000, 1))
-    table = np.hstack([x, x**2 + 0.5 * rng.normal(size=x.shape), rng.normal(size=x.shape)])
-    with_bounds = PrivatePC(alpha=1e-4, bounds=(-4, 12)).fit(table)
-    assert with_bounds.skeleton_[0, 1]
-    assert with_bounds.skeleton_.sum() == 2
-    assert PrivatePC(alpha=1e-4).fit(table).skeleton_.sum() == 0
-
-
 def test_a_column_with_a_single_bin_causes_a_warning_after_the_release():
     table = booleans(2000)
     table[:, 3] = True
@@ -215,50 +155,7 @@ def test_a_column_with_a_single_bin_causes_a_warning_after_the_release():
     assert not private.skeleton_[3].any()
 
 
-def drawn_given(rng, laws, shares, n, *given):
-    """A column of three labels with a random distribution for each combination of those in `given`."""
-    law = laws.dirichlet(np.full(3, 1.5), size=(3,) * len(given)) * shares
-    chances = (law / law.sum(axis=-1, keepdims=True))[given].cumsum(axis=-1)
-    return (rng.random((n, 1)) > chances).sum(axis=1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n, epsilon, rare", [(500, 0.3, False), (500, 0.3, True), (500, math.inf, True)])
-def test_the_level_holds_with_few_records(n, epsilon, rare):
-    # Three labels, up to two columns given, 400 tables each, except those where noise hides all labels but one; two of
-    # the three may be rare, 7% and 4%. The limit is 1.5 alpha plus three standard errors.
-    shares = np.array([1.0, 0.08, 0.04]) if rare else np.ones(3)
-    found = {given: [] for given in ((), (2,), (2, 3))}
-    private = PrivatePC(epsilon=epsilon, categories=dict.fromkeys(range(4), range(3)))
-    for seed in range(400):
-        rng, laws = np.random.default_rng((seed, n)), np.random.default_rng(seed // 3)
-        draw = partial(drawn_given, rng, laws, shares, n)
-        s = draw()
-        t = draw(s)
-        for given, columns in (((), ()), ((2,), (s,)), ((2, 3), (s, t))):
-            with seeded(private, seed):
-                private.fit(np.column_stack([draw(*columns), draw(*columns), s, t]))
-            if min(private.parts_[0].max(), private.parts_[1].max()) > 0:
-                found[given].append(private.p_value(0, 1, given))
-    for given, p_values in found.items():
-        for alpha in (0.05, 0.01):
-            error = (alpha / max(len(p_values), 1)) ** 0.5
-            assert np.mean(np.array([*p_values, 1.0]) <= alpha) <= 1.5 * alpha + 3 * error, (given, len(p_values))
-
-
-def test_the_graph_equals_that_of_pc_with_the_tests_of_the_estimator(fitted):
-    for kind, private in fitted.items():
-        found = find_graph(4, private._test, private.alpha, private.max_order)
-        np.testing.assert_array_equal(private.skeleton_, found.skeleton)
-        np.testing.assert_array_equal(private.cpdag_, found.cpdag)
-        on_edges = private.p_values_[private.skeleton_]
-        assert (on_edges <= private.alpha).all(), kind
-        assert (private.p_values_[~private.skeleton_ & ~np.eye(4, dtype=bool)] > private.alpha).all()
-        assert (private.p_values_.diagonal() == 0).all()
-
-
-def test_another_alpha_or_max_order_after_the_fit_costs_nothing(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 1.0, delta=1e-6)
+def test_another_alpha_or_max_order_after_the_fit_costs_nothing(ledger):
     private = PrivatePC(**STRICT, ledger=ledger).fit(X)
     assert np.array_equal(private.cpdag_, TRUTH)
     assert private.set_params(max_order=0).skeleton_[0, 3]  # dependent if nothing is given
@@ -268,13 +165,6 @@ def test_another_alpha_or_max_order_after_the_fit_costs_nothing(tmp_path):
     assert not private.skeleton_[0, 1]
     assert private.set_params(alpha=(1 + p) / 2).skeleton_[0, 1]
     assert len(ledger.entries()) == 1
-
-
-def test_returned_arrays_cannot_change_the_estimator(fitted):
-    private = fitted["numeric"]
-    private.cpdag_[:] = private.skeleton_[:] = private.p_values_[:] = 1
-    assert np.array_equal(private.cpdag_, TRUTH)
-    assert private.p_values_[0, 2] < 0.01
 
 
 def test_p_value_is_symmetric_and_takes_names_or_column_numbers():
@@ -291,8 +181,8 @@ def test_p_value_is_symmetric_and_takes_names_or_column_numbers():
         with pytest.raises(ValueError, match="i, j and given must be distinct columns"):
             of.p_value(*wrong)
     for of, key, allowed, others in (
-        (private, "rain", "a name in feature_names_in_", [0, np.int64(1), "snow", True, None]),
-        (numbered, 0, "an int from 0 to 3", [4, -1, "rain", 1.0, True, None]),
+        (private, "rain", "a name in feature_names_in_", [0, "snow"]),
+        (numbered, 0, "an int from 0 to 3", [4, -1, True]),
     ):
         for wrong in others:
             for ask in (partial(of.p_value, key), of.markov_blanket):
@@ -318,28 +208,6 @@ def test_without_networkx_the_error_says_what_to_install(fitted, monkeypatch):
         fitted["numeric"].to_networkx()
 
 
-def test_before_a_fit_there_is_no_graph():
-    private = PrivatePC()
-    for ask in ("cpdag_", "skeleton_", "p_values_"):
-        assert not hasattr(private, ask)
-        with pytest.raises(NotFittedError):
-            getattr(private, ask)
-    for call in (private.to_networkx, lambda: private.markov_blanket(0), lambda: private.p_value(0, 1)):
-        with pytest.raises(NotFittedError):
-            call()
-
-
-@pytest.mark.parametrize("kind", ["numeric", "boolean"])
-def test_one_seed_gives_one_graph_for_any_n_jobs(kind):
-    private, table = KINDS[kind]
-    with pytest.warns(PrivacyLeakWarning, match="random_state is set"):
-        here = clone(private).set_params(random_state=0, n_jobs=2, epsilon=0.01).fit(table)
-    with pytest.warns(PrivacyLeakWarning):
-        there = clone(private).set_params(random_state=0, epsilon=0.01).fit(table)
-    np.testing.assert_array_equal(here.p_values_, there.p_values_)
-    np.testing.assert_array_equal(here.cpdag_, there.cpdag_)
-
-
 def test_a_pickle_keeps_the_graph_and_the_tests(fitted):
     for private in fitted.values():
         graph = private.cpdag_  # makes tests, whose distributions are cached
@@ -358,35 +226,6 @@ def test_a_dataframe_gives_dataframes_of_its_library_with_its_names():
         for matrix in (private.cpdag_, private.skeleton_, private.p_values_):
             assert_is_frame_like(frame, matrix, NAMES)
         np.testing.assert_array_equal(np.array(private.cpdag_), TRUTH)
-
-
-def test_labels_may_be_declared_by_types_or_given_by_name_and_booleans_need_neither():
-    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
-    exact, table = PrivatePC(epsilon=math.inf), booleans(500)
-    text = np.array(YES_NO, dtype=object)[table.astype(int)]
-    expected = clone(exact).set_params(categories=CATEGORIES).fit(text).noisy_tables_
-    named = dict.fromkeys(NAMES, YES_NO)
-    frame = polars.DataFrame(text.tolist(), schema=NAMES, orient="row")
-    tables = [
-        (frame.with_columns(polars.all().cast(polars.Enum(YES_NO))), None),
-        (pandas.DataFrame(text, columns=NAMES).astype("category"), named),
-        (frame.with_columns(rain=polars.col("rain") == "yes"), {name: YES_NO for name in NAMES if name != "rain"}),
-        (table, None),
-        (table.astype(int), {j: [0, 1] for j in range(4)}),
-    ]
-    for same, categories in tables:
-        private = clone(exact).set_params(categories=categories).fit(same)
-        for pair, counts in private.noisy_tables_.items():
-            np.testing.assert_array_equal(counts, expected[pair])
-
-
-def test_people_have_equal_weight_and_the_noise_covers_all_their_rows():
-    rows, groups = np.repeat(X[:1000], 3, axis=0), np.repeat(np.arange(1000), 3)
-    for table, categories in ((rows, None), (rows > 0, None)):
-        private = PrivatePC(categories=categories, max_rows_per_group=3).fit(table, groups=groups)
-        assert private.n_groups_ == 1000
-        assert private.noise_scale_ == private.noise_scale_for(1000, 4, private.kind_)
-        assert private.noise_scale_ > 2.9 * clone(private).set_params(max_rows_per_group=None).fit(table).noise_scale_
 
 
 def test_repeated_rows_of_a_person_are_not_counted_as_evidence():
@@ -408,7 +247,7 @@ def test_repeated_rows_of_a_person_are_not_counted_as_evidence():
 
 
 RELEASES = {  # the text of the ledger entry, and the function that computes it
-    "numeric": ("kendall, matrix of 4", "skdpmic.correlation.matrix_release.concordances"),
+    "numeric": ("kendall, matrix of 4", "skdpmic.correlation.private_correlation.concordances"),
     "boolean": ("tables of 4", "skdpmic.causal.table_release.counts_of_sets"),
 }
 
@@ -448,22 +287,18 @@ def test_the_noise_is_known_before_there_is_a_table():
 ALPHA = "alpha must be a number in (0, 1), got {!r}."
 ORDER = "max_order must be an int >= 0, got {!r}."
 WRONG = [
-    *(({"alpha": alpha}, ALPHA.format(alpha)) for alpha in (0, 1, -0.1, math.nan, "0.05", None)),
-    *(({"max_order": order}, ORDER.format(order)) for order in (-1, 1.5, True, "3", None)),
+    *(({"alpha": alpha}, ALPHA.format(alpha)) for alpha in (0, math.nan, "0.05")),
+    *(({"max_order": order}, ORDER.format(order)) for order in (-1, True)),
     ({"delta": 0.0}, "delta must be a number in (0, 1), got 0.0"),
     ({"bounds": {0: (0, 1)}}, "bounds must have an entry for every feature that is not in categories"),
 ]
 
 
-@pytest.mark.parametrize("is_fitted", [False, True])
 @pytest.mark.parametrize("change, message", WRONG)
-@pytest.mark.combinations
-def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, is_fitted, tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
-    private = PrivatePC().fit(X) if is_fitted else PrivatePC()
-    private.set_params(**({"ledger": ledger} | change))
+def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, ledger):
+    private = PrivatePC().fit(X).set_params(**({"ledger": ledger} | change))
     assert_refused(private, X, (ValueError, TypeError), message, ledger)
-    if is_fitted and {"alpha", "max_order"} & change.keys():
+    if {"alpha", "max_order"} & change.keys():
         with pytest.raises(AttributeError, match=re.escape(message)):
             private.cpdag_  # noqa: B018
         assert "markov_blanket" in dir(private)  # newer versions of scikit-learn read all attributes for it
@@ -471,9 +306,8 @@ def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, messa
             private.markov_blanket(0)
 
 
-def test_labels_beside_numbers_without_bounds_are_refused_by_name(tmp_path):
+def test_labels_beside_numbers_without_bounds_are_refused_by_name(ledger):
     pandas = pytest.importorskip("pandas")
-    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     frame = pandas.DataFrame(X, columns=NAMES).assign(rain=np.where(X[:, 0] > 0, "yes", "no"), wet=X[:, 2] > 0)
     private = PrivatePC(categories={"rain": YES_NO}, ledger=ledger)
     message = (
@@ -485,8 +319,7 @@ def test_labels_beside_numbers_without_bounds_are_refused_by_name(tmp_path):
     assert private.kind_ == "mixed"
 
 
-def test_wrong_tables_are_refused_without_a_charge_or_a_change(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+def test_wrong_tables_are_refused_without_a_charge_or_a_change(ledger):
     tables = [
         (X[:, :1], ValueError, "1 feature(s) (shape=(5000, 1)) while a minimum of 2 is required by PrivatePC"),
         (X[:, :1] > 0, ValueError, "a minimum of 2 is required by PrivatePC"),
@@ -494,16 +327,3 @@ def test_wrong_tables_are_refused_without_a_charge_or_a_change(tmp_path):
     ]
     for table, error, message in tables:
         assert_refused(PrivatePC(ledger=ledger), table, error, message, ledger)
-
-
-@pytest.mark.parametrize("kind", ["numeric", "boolean"])
-def test_noise_that_will_exceed_the_signal_causes_a_warning_before_the_charge(kind, tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
-    table = KINDS[kind][1][:60]
-    message = r"noise will exceed the signal: with n_samples=60, n_features=4 and epsilon=0\.1"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match=message):
-            PrivatePC(epsilon=0.1, ledger=ledger).fit(table)
-        assert ledger.entries() == []
-        PrivatePC(epsilon=9.0, ledger=ledger).fit(table)

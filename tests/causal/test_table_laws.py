@@ -5,9 +5,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy import optimize
 
-from skdpmic.causal.interactions import Interactions, TableLaws, fitted_to_margins, subsets
+from skdpmic.causal.table_tests import Interactions, TableLaws, fitted_to_margins, subsets
 
 SIZES = (2, 3, 2, 3)
 N = 2000
@@ -62,46 +61,7 @@ def test_negative_counts_are_raised_to_the_detection_limit_of_the_noise():
     assert 0 < exact[0, 1] < 1e-4
 
 
-@pytest.mark.parametrize("noise_scale", [1e4, 1e12])
-def test_distributions_are_finite_and_positive_under_overwhelming_noise(noise_scale):
-    laws = laws_of(joint_law(2), 2, noise_scale)
-    for columns in subsets(range(4)):
-        assert np.isfinite(laws.of(columns)).all()
-        assert (laws.of(columns) > 0).all()
-
-
 # --- Beyond the tables ------------------------------------------------------------------------------------------------
-
-
-def of_largest_entropy(joint):
-    """The 2 x 2 x 2 distribution of largest entropy with the two-way margins of this one."""
-    sign = np.array([(-1) ** (i + j + k) for i, j, k in np.ndindex(2, 2, 2)]).reshape(2, 2, 2)
-    least, most = -joint[sign > 0].min(), joint[sign < 0].min()
-
-    def minus_entropy(t):
-        law = joint + t * sign
-        return float((law * np.log(np.maximum(law, 1e-300))).sum())
-
-    best = optimize.minimize_scalar(minus_entropy, bounds=(least, most), method="bounded", options={"xatol": 1e-12})
-    return joint + best.x * sign
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_the_distribution_of_three_columns_from_pairs_has_the_largest_entropy(seed):
-    joint = joint_law(seed, (2, 2, 2))
-    np.testing.assert_allclose(laws_of(joint, 2).of((0, 1, 2)), of_largest_entropy(joint), atol=1e-5)
-
-
-def test_two_columns_without_a_common_table_are_independent():
-    known = Interactions({(0,): N * np.array([0.2, 0.8]), (1,): N * np.array([0.5, 0.1, 0.4])}, {1: 0.0}, N)
-    np.testing.assert_allclose(TableLaws(known).of((0, 1)), np.outer([0.2, 0.8], [0.5, 0.1, 0.4]), atol=1e-9)
-
-
-def test_one_column_comes_first_and_the_others_follow_jointly():
-    laws = laws_of(joint_law(3), 3)
-    law = laws.of((0, 1, 3))
-    expected = [[law[a, b, c] for a in range(2) for c in range(3)] for b in range(3)]
-    np.testing.assert_array_equal(laws.of_first(1, (0, 3)), expected)
 
 
 def test_fitting_keeps_the_odds_ratios_of_the_start():

@@ -6,17 +6,11 @@ from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from skdpmic.causal import table_release as table_plan
-from skdpmic.causal.table_release import (
-    MOST_VALUES,
-    N_CELLS,
-    TablePlan,
-    parts_of_cells,
-)
+from skdpmic.causal.table_release import ASKED, BLANKS, COUNTS, TABLES, TablePlan
 from skdpmic.privacy.composition import rho_for
-from skdpmic.release.count_tables import counts_of_sets, tables_squared_sensitivity
+from skdpmic.release.path import counts_of_sets, tables_squared_sensitivity
 from tests.folding import each
 
 
@@ -63,12 +57,8 @@ def plan_for(p, max_order=3, m=1, budget=(1.0, 1e-6), has_numbers=False):
 def stages(plan, n_asked):
     """For each stage, the share of the budget, the number of tables and the variance."""
     n_tables = math.comb(plan.n_columns, plan.columns_per_table)
-    yield plan.shares[0], plan.n_columns, plan.count_variance()
-    yield plan.shares[1], n_tables, plan.table_variance()
-    if plan.asks:
-        yield plan.shares[2], n_asked, plan.asked_variance(n_asked)
-    if plan.counts_blanks:
-        yield plan.shares[3], 1, plan.blanks_variance()
+    sizes = {COUNTS: plan.n_columns, TABLES: n_tables, ASKED: n_asked * plan.asks, BLANKS: 1 * plan.counts_blanks}
+    yield from ((plan.shares[stage], n, plan.variance(stage, n)) for stage, n in sizes.items() if n > 0)
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
@@ -121,57 +111,3 @@ def test_tables_have_fewer_columns_if_many_labels_would_exceed_memory(n_parts, e
 
     assert expected == 2 or cells(expected) <= table_plan.MOST_CELLS
     assert expected == 4 or cells(expected + 1) > table_plan.MOST_CELLS
-
-
-def test_numbers_are_planned_for_with_the_most_bins_that_they_can_have():
-    assert TablePlan.for_budget(1.0, 1e-6, [N_CELLS + 1] * 16, 1000, 1, 3, frozenset(range(16))).columns_per_table == 3
-    rng = np.random.default_rng(0)
-    for counts in (np.full(N_CELLS, 50.0), rng.exponential(50, N_CELLS), rng.exponential(50, N_CELLS) ** 3):
-        for n_values in (8, 9, N_CELLS):
-            parts = parts_of_cells(np.append(counts * (np.arange(N_CELLS) < n_values), 300.0), 0.1)
-            assert parts.max() + 1 <= MOST_VALUES + 1
-
-
-def delta_of(plan, n_asked, epsilon):
-    """The delta of all stages together, for normal noise (Balle and Wang 2018)."""
-    m = plan.rows_per_group
-    apart = math.sqrt(sum(2 * m * m * n_tables / variance for _, n_tables, variance in stages(plan, n_asked)))
-    below, above = stats.norm.cdf([apart / 2 - epsilon / apart, -apart / 2 - epsilon / apart])
-    return below - math.exp(epsilon) * above
-
-
-@pytest.mark.parametrize("budget", [(1.0, 1e-3), (1.0, 1e-6), (3.0, 1e-6)])
-@pytest.mark.parametrize("p, max_order, m", SHAPES)
-def test_all_stages_together_lose_at_most_epsilon_and_at_least_five_sixths_of_it(p, max_order, m, budget):
-    epsilon, delta = budget
-    plan = plan_for(p, max_order, m, budget)
-    assert delta_of(plan, 40, epsilon) <= delta < delta_of(plan, 40, 5 / 6 * epsilon)
-
-
-def test_a_share_spent_twice_loses_more_than_epsilon(monkeypatch):
-    shares = plan_for(20).shares
-    again = [(shares[0], shares[1] + shares[2], *shares[2:]), (1, *shares[1:]), (*shares[:3], Fraction(1, 2))]
-    for wrong in again:
-        monkeypatch.setattr(TablePlan, "shares", wrong)
-        assert delta_of(plan_for(20), 40, 1.0) > 1e-6
-
-
-def test_two_stages_have_about_equal_noise_unless_one_would_need_most_of_the_budget():
-    for p in (8, 14):
-        plan = plan_for(p)
-        assert plan.count_variance() == pytest.approx(plan.table_variance(), rel=1e-3)
-        assert plan.noise_scale == pytest.approx(6.48 * math.sqrt(p + plan.n_tables), rel=0.01)
-    assert plan_for(2).shares == (Fraction(1, 2), Fraction(1, 2), 0, 0)
-
-
-def test_infinite_epsilon_adds_no_noise():
-    plan = plan_for(20, budget=(math.inf, 1e-6))
-    assert plan.count_variance() == plan.table_variance() == plan.asked_variance(4) == 0
-    assert plan.noise_scale == 0
-
-
-def test_a_tiny_budget_does_not_overflow():
-    plan = plan_for(60, m=10**6, budget=(1e-12, 1e-12))
-    for _, _, variance in stages(plan, 500):
-        assert math.isfinite(math.sqrt(variance))
-        assert variance > 10**20

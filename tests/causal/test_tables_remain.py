@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from skdpmic._utils import no_cache as uncached
+from skdpmic._utils import private_estimator as uncached
 from skdpmic.causal import PrivatePC, table_release
 from skdpmic.causal import table_release as table_plan
 
@@ -90,16 +90,3 @@ def test_only_the_names_of_a_dataframe_are_kept(library):
         assert private._names.shape == (1, 2)
         assert not np.asarray(private._names).any()
         assert list(private._names.columns) == ["a", "b"]
-
-
-def test_an_interrupted_search_for_the_graph_costs_nothing_and_can_be_repeated(monkeypatch):
-    private = PrivatePC(categories=CATEGORIES).fit(neighbours()[0])
-
-    def interrupt(*arguments):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("skdpmic.causal.graph_result.find_graph", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            private.cpdag_  # noqa: B018
-    assert private.cpdag_.shape == (4, 4)

@@ -8,8 +8,7 @@ import pandas
 import polars
 import pytest
 
-from skdpmic import Codebook, PrivateSelectKBest
-from skdpmic.codebook import template
+from skdpmic import Codebook
 from tests.counting.tables import relation
 from tests.folding import each
 
@@ -94,24 +93,6 @@ def test_labels_declared_in_a_type_are_filled_in_and_those_that_may_come_from_th
     assert columns_of(relation("select 'a'::ENUM('a', 'b') as x"))["x"]["labels"] == []
 
 
-def test_names_are_enough():
-    names = ("age", "a.b")
-    assert columns_of(names) == columns_of([*names]) == {name: {"type": "", "description": ""} for name in names}
-
-
-def test_comments_explain_what_to_fill_in():
-    text = Codebook.template(POLARS)
-    for line in (
-        "range = [] # lowest and highest possible value, such as [0, 120]",
-        "range = [] # first and last possible day, such as [2020-01-01, 2025-12-31]",
-        "range = [] # shortest and longest possible, in this unit",
-        'labels = [] # all possible labels, such as ["f", "m"]',
-        'type = "text" # never used',
-    ):
-        assert f"\n{line}\n" in text
-    assert text.startswith("# A codebook: the public description of each column of a table.")
-
-
 # --- Values are not read ----------------------------------------------------------------------------------------------
 
 
@@ -124,16 +105,7 @@ class Unreadable:
     __eq__ = __hash__ = __repr__ = __str__ = __bool__ = __float__ = __len__ = __iter__ = _raise
 
 
-CONTENTS = [
-    [None] * 3,
-    ["a", "b", "c"],
-    [1, 2, 3],
-    [True, False, True],
-    [MOMENT] * 3,
-    [b"a", "a", 1],
-    [[1], {}, ()],
-    [Unreadable(), Unreadable(), Unreadable()],
-]
+CONTENTS = [[None] * 3, ["a", "b", "c"], [1, True, MOMENT], [[1], {}, ()], [Unreadable()] * 3]
 
 
 @each("contents", CONTENTS)
@@ -141,32 +113,6 @@ def test_values_of_an_object_column_make_no_difference(contents):
     frame = pandas.DataFrame({"x": pandas.Series(contents, dtype=object), "y": [1.0, 2.0, 3.0]})
     empty = pandas.DataFrame({"x": pandas.Series([], dtype=object), "y": pandas.Series([], dtype=float)})
     assert Codebook.template(frame) == Codebook.template(empty)
-
-
-@each("frame", [PANDAS, POLARS, pyarrow.table({"x": [1, 2]})])
-def test_types_are_read_from_a_frame_without_rows(frame):
-    assert len(template._without_values(frame)) == 0
-
-
-@each(
-    "frame, empty, other",
-    [
-        (PANDAS, PANDAS.iloc[:0], PANDAS.iloc[[1, 1, 1]]),
-        (POLARS, POLARS.clear(), POLARS[[0, 0, 0]]),
-        (POLARS, POLARS.lazy(), POLARS.lazy().filter(polars.lit(False))),
-        (arrow := POLARS.drop("empty").to_arrow(), arrow.schema, arrow.slice(0, 0)),
-        (arrow, arrow.to_reader(), arrow.to_batches()[0]),
-    ],
-)
-def test_an_empty_table_and_one_with_other_rows_have_the_same_template(frame, empty, other):
-    assert Codebook.template(frame) == Codebook.template(empty) == Codebook.template(other)
-
-
-def test_a_table_that_is_not_in_memory_is_not_read():
-    lazy = polars.LazyFrame({"x": [1]}).map_batches(lambda _: 1 / 0, schema={"x": polars.Int64})
-    of_duckdb = relation("select error('a value was read')::int as x from range(3)")
-    for frame in (lazy, of_duckdb):
-        assert kinds_of(frame) == {"x": "number"}
 
 
 def test_dask_computes_nothing():
@@ -208,55 +154,4 @@ def test_anything_that_is_not_a_table_is_refused(frame):
         Codebook.template(frame)
 
 
-def test_columns_that_a_file_cannot_name_are_refused():
-    for frame in (pandas.DataFrame([[1, 2]]), [1, 2]):
-        with pytest.raises(ValueError, match="column names of type str"):
-            Codebook.template(frame)
-    with pytest.raises(TypeError, match="string names"):
-        Codebook.template(pandas.DataFrame({"a": [1], ("b", "c"): [2]}))
-    with pytest.raises(ValueError, match="distinct column names"):
-        Codebook.template(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
-    with pytest.raises(ValueError, match="0 feature"):
-        Codebook.template(pandas.DataFrame({}))
-
-
 # --- From the template to the estimator -------------------------------------------------------------------------------
-
-
-def test_an_incomplete_template_is_refused():
-    text = Codebook.template(POLARS)
-    with pytest.raises(ValueError) as caught:
-        Codebook.parse(text, "codebook.toml")
-    first, *messages = str(caught.value).split("\n")
-    unfilled = [name for name in POLARS.columns if name not in ("enum", "boolean", "time", "list", "nothing")]
-    assert first == f"codebook.toml has {len(unfilled)} incomplete or invalid column(s):"
-    lines = text.split("\n")
-    for message, name in zip(messages, unfilled, strict=True):
-        line = lines.index(f"[columns.{name}]") + 1
-        assert message.startswith(f"line {line}: column '{name}' must have ")
-        assert message.endswith(" left blank.")
-
-
-def test_a_completed_template_can_be_used_with_an_estimator(tmp_path):
-    rng = np.random.default_rng(0)
-    age = rng.integers(0, 110, 2000)
-    frame = pandas.DataFrame({"age": age, "name": "?", "sex": rng.choice(["f", "m"], 2000), "smoker": age < 0})
-    frame["admitted"], frame["stay"] = pandas.Timestamp(MOMENT), pandas.to_timedelta(age, unit="D")
-    frame["cost"] = age * 9.0
-    text = Codebook.template(frame)
-    for name, blank, filled in (
-        ("age", "range = []", "range = [0, 110]"),
-        ("name", 'type = "labels"', 'type = "identifier"'),  # its labels stay blank
-        ("sex", "labels = []", 'labels = ["f", "m"]'),
-        ("admitted", "range = []", "range = [2020-01-01, 2020-12-31]"),
-        ("stay", "range = []", "range = [0, 365]"),
-        ("cost", "range = []", "range = [0, 1000]"),
-    ):
-        before, header, after = text.partition(f"[columns.{name}]\n")
-        text = before + header + after.replace(blank, filled, 1)
-    (tmp_path / "codebook.toml").write_text(text, encoding="utf-8")
-    codebook = Codebook.read(tmp_path / "codebook.toml")
-    kinds = ["number", "identifier", "labels", "boolean", "date", "duration", "number"]
-    assert [entry.kind for entry in codebook.columns.values()] == kinds
-    selector = PrivateSelectKBest(1, epsilon=10, **codebook.target("cost")).fit(**codebook.records(frame, "cost"))
-    assert selector.get_feature_names_out()[0] in ("age", "stay")

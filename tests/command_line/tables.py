@@ -7,7 +7,7 @@ import pandas
 import pyarrow
 import pyarrow.parquet
 
-from skdpmic import Codebook
+from skdpmic import BudgetLedger, Codebook
 
 CODEBOOK = """\
 version = 1
@@ -43,6 +43,8 @@ type = "boolean"
 type = "number"
 range = [0, 60]
 """
+SELECT = ["select", "people.csv", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5"]
+SUMMARY = ["summary", "people.csv", "--codebook", "codebook.toml", "--epsilon", "0.5"]
 OTHER_TARGETS = {"number": "stay", "date": "admitted", "duration": "wait", "labels": "ward", "boolean": "smoker"}
 
 
@@ -98,3 +100,15 @@ def write_parquet(frame, path):
     frame = frame.assign(wait=frame["wait"] / pandas.Timedelta(hours=1))
     pyarrow.parquet.write_table(pyarrow.Table.from_pandas(frame), path)
     return str(path)
+
+
+def lay_out(folder, n=60, epsilon=2):
+    """Write a table, a codebook and a ledger."""
+    write_csv(people(n), folder / "people.csv")
+    (folder / "codebook.toml").write_text(CODEBOOK)
+    BudgetLedger(folder / "people.db", epsilon=epsilon)
+
+
+def spent():
+    """What was charged to the ledger in the working folder."""
+    return BudgetLedger.open("people.db").spent()[0]

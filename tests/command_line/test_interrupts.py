@@ -11,12 +11,11 @@ import time
 import pytest
 
 from skdpmic import BudgetLedger
-from skdpmic.command_line import command_select
+from skdpmic.command_line import commands
 from skdpmic.command_line.main import main
-from tests.command_line.tables import CODEBOOK, people, write_csv
+from tests.command_line.tables import SELECT, spent
 from tests.folding import each
 
-SELECT = ["select", "people.csv", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5"]
 PAID = ["--ledger", "people.db", "--yes", "-o", "names.txt"]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="requires POSIX")
 
@@ -27,20 +26,6 @@ def as_in_the_foreground():
     found = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, found)
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The working folder."""
-    monkeypatch.chdir(tmp_path)
-    write_csv(people(60), "people.csv")
-    (tmp_path / "codebook.toml").write_text(CODEBOOK)
-    BudgetLedger("people.db", epsilon=2)
-    return tmp_path
-
-
-def spent():
-    return BudgetLedger.open("people.db").spent()[0]
 
 
 def send(*numbers):
@@ -64,23 +49,11 @@ def call_before(monkeypatch, where, name, action):
 def test_before_the_charge_a_command_ends_at_once_and_leaves_nothing(number, status, folder, capsys, monkeypatch):
     files = sorted(os.listdir())
     with monkeypatch.context() as patched:
-        call_before(patched, command_select, "read_frame", lambda: send(number))
+        call_before(patched, commands, "read_frame", lambda: send(number))
         assert main([*SELECT, *PAID]) == status
     assert capsys.readouterr() == ("", "skdpmic select: interrupted.\n")
     assert spent() == 0
     assert sorted(os.listdir()) == files
-
-
-def test_an_interruption_that_a_library_turns_into_another_error_still_counts(folder, capsys, monkeypatch):
-    def interrupted(*arguments, **options):
-        try:
-            send(signal.SIGINT)
-        except KeyboardInterrupt:
-            raise RuntimeError("8675309") from None
-
-    monkeypatch.setattr(command_select, "read_frame", interrupted)
-    assert main([*SELECT, *PAID]) == 130
-    assert capsys.readouterr() == ("", "skdpmic select: interrupted.\n")
 
 
 def test_an_interruption_that_a_library_ignores_still_prevents_the_charge(folder, capsys, monkeypatch):
@@ -88,13 +61,13 @@ def test_an_interruption_that_a_library_ignores_still_prevents_the_charge(folder
         with contextlib.suppress(KeyboardInterrupt):
             send(signal.SIGINT)
 
-    call_before(monkeypatch, command_select, "read_frame", ignored)
+    call_before(monkeypatch, commands, "read_frame", ignored)
     assert main([*SELECT, *PAID]) == 130
     assert spent() == 0
 
 
 @pytest.mark.slow
-@each("where, name", [(BudgetLedger, "charge"), (command_select, "_chosen"), (command_select, "file_content")])
+@each("where, name", [(BudgetLedger, "charge"), (commands, "_chosen"), (commands, "file_content")])
 def test_once_the_charge_begins_the_result_is_finished_first(where, name, folder, capsys, monkeypatch):
     cost = spent()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -109,17 +82,12 @@ def test_once_the_charge_begins_the_result_is_finished_first(where, name, folder
 
 
 def test_a_second_interruption_ends_a_paid_command_and_mentions_the_charge(folder, capsys, monkeypatch):
-    call_before(monkeypatch, command_select, "_chosen", lambda: send(signal.SIGINT, signal.SIGINT))
+    call_before(monkeypatch, commands, "_chosen", lambda: send(signal.SIGINT, signal.SIGINT))
     assert main([*SELECT, *PAID]) == 130
     out, err = capsys.readouterr()
     assert (out, err.splitlines()[-1]) == ("", "skdpmic select: interrupted. The cost was charged before.")
     assert spent() == 0.5
     assert not (folder / "names.txt").exists()
-
-
-def test_after_a_refused_charge_commands_can_be_interrupted_again(folder, capsys):
-    assert main([*SELECT, *PAID, "--epsilon", "3"]) == 3
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.slow

@@ -6,15 +6,15 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from skdpmic.codebook.column import entry_of
-from skdpmic.command_line.data_source import ParquetFile
+from skdpmic.codebook.codebook import entry_of
+from skdpmic.command_line.data import ParquetFile
 from tests._utils.test_canary import SECRET, assert_says_nothing
 
 WEEKS = entry_of({"type": "duration", "range": [0, 9], "unit": "weeks"}, "")
 
 
 def read(path, **entries):
-    return ParquetFile(str(path)).read(entries, lambda n: None)
+    return ParquetFile(str(path)).read(entries)
 
 
 def test_only_the_columns_with_an_entry_are_read_in_the_order_of_the_file(tmp_path):

@@ -86,14 +86,3 @@ def test_people_with_several_rows_are_protected_as_by_the_estimator(source, tmp_
         selector.fit(**codebook(text).records(frame, "stay"))
     assert found["gaps"] == selector.gaps_.tolist()
     assert found["n_samples"] == selector.n_groups_ == 134
-
-
-def test_features_limits_the_choice_and_keep_adds_columns(tmp_path, capsys):
-    frame = people()
-    (tmp_path / "codebook.toml").write_text(CODEBOOK)
-    where = [write_csv(frame, tmp_path / "people.csv"), "--codebook", str(tmp_path / "codebook.toml")]
-    options = ["--target", "stay", "--k", "1", "--epsilon", "5", "--statistic", "kendall"]
-    options += ["--features", "ward, age,grade", "--keep", "grade", "-o", str(tmp_path / "names.txt")]
-    found, _ = published(capsys, "select", *where, *options)
-    assert (found["chosen"], found["kept"], found["n_features"]) == (["age"], ["grade"], 3)
-    assert (tmp_path / "names.txt").read_text() == "grade\nage\n"

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from skdpmic.correlation.matrix_release import concordances
-from skdpmic.statistics.ranks.kernels import mid_ranks
+from skdpmic.correlation.private_correlation import concordances
+from skdpmic.statistics.ranks import mid_ranks
 
 
 def sign(difference):
@@ -40,9 +40,3 @@ def test_the_sums_equal_those_of_plain_loops(n):
     found = concordances([mid_ranks(column) for column in columns])
     assert found.dtype == np.int64
     assert found.tolist() == sums_by_plain_loops([column.tolist() for column in columns])
-
-
-def test_the_number_of_jobs_changes_nothing():
-    columns = table(3000, np.random.default_rng(0))
-    ranks = [mid_ranks(column) for column in columns]
-    np.testing.assert_array_equal(concordances(ranks), concordances(ranks, n_jobs=2))

@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 
-from skdpmic.correlation.matrices import (
+from skdpmic.correlation.private_correlation import (
     columns_with_ties,
     known_shares,
     nearest_correlation,
-    pearson_of_kendall,
 )
-from skdpmic.correlation.matrix_release import concordances
-from skdpmic.statistics.ranks.kernels import mid_ranks
 
 
 def random_correlation(p, rng, rank=None):
@@ -58,29 +55,7 @@ def test_no_correlation_matrix_is_nearer():
         assert max(((noisy - nearest) * (member - nearest)).sum() for member in members) < 1e-6
 
 
-def test_a_correlation_matrix_is_its_own_nearest():
-    rng = np.random.default_rng(0)
-    for p in (2, 5, 30):
-        matrix = random_correlation(p, rng)
-        np.testing.assert_allclose(nearest_correlation(matrix), matrix, atol=1e-12)
-    np.testing.assert_array_equal(nearest_correlation(np.eye(3)), np.eye(3))
-
-
-def test_the_matrix_of_a_table_with_ties_is_a_correlation_matrix_too():
-    rng = np.random.default_rng(0)
-    X = rng.integers(3, size=(40, 8)).astype(float)
-    taus = np.eye(8)
-    above = np.triu_indices(8)
-    taus[above] = taus.T[above] = concordances([mid_ranks(column) for column in X.T]) / 780
-    np.fill_diagonal(taus, 1.0)
-    assert np.linalg.eigvalsh(taus)[0] >= 0
-
-
 # --- Ties -------------------------------------------------------------------------------------------------------------
-
-
-def test_correlations_beyond_one_are_clamped_before_the_sine_of_greiners_relation():
-    assert pearson_of_kendall(np.array([-3.0, -1, 0, 1, 3])).tolist() == [-1, -1, 0, 1, 1]
 
 
 def test_ties_that_noise_alone_may_explain_are_ignored():
@@ -95,18 +70,3 @@ def test_columns_with_ties_leaves_out_ties_that_may_be_noise():
     assert columns_with_ties(np.array([0.98, 0.5, 1.01]), 0.0) == [0, 1]
     assert columns_with_ties(np.array([0.991, 0.99, 0.989]), 0.0) == [2]
     assert columns_with_ties(np.array([0.0, -0.5]), 9.0) == []
-
-
-def test_single_entries_and_the_largest_error_may_be_farther_off_than_in_the_noisy_matrix():
-    """Nothing is guaranteed for them, only for the sum of squares."""
-
-    def matrix(a, b, c):
-        return np.array([[1, a, b], [a, 1, c], [b, c, 1]])
-
-    noisy = matrix(-0.8, -0.8, 0.0)
-    assert nearest_correlation(noisy)[1, 2] == pytest.approx(0.05, abs=0.005)  # the true value is 0
-    truth, noisy = matrix(0.05, -0.61, 0.73), matrix(0.34, -0.85, 0.42)
-    errors = np.abs(nearest_correlation(noisy) - truth), np.abs(noisy - truth)
-    assert errors[0].max() == pytest.approx(0.36, abs=0.005)
-    assert errors[1].max() == pytest.approx(0.31, abs=0.005)
-    assert (errors[0] ** 2).sum() < (errors[1] ** 2).sum()

@@ -10,15 +10,13 @@ import re
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger
-from skdpmic._utils import no_cache as uncached
+from skdpmic._utils import private_estimator as uncached
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic.causal import PrivatePC
-from skdpmic.causal.graph_result import GraphResultMixin
-from skdpmic.correlation import PrivateCorrelation, matrix_release
-from skdpmic.correlation.matrix_release import MatrixPlan, PrivateMatrixEstimator
-from skdpmic.release.fit_plan import FitPlan
-from skdpmic.release.path import publish, store
+from skdpmic.correlation import PrivateCorrelation
+from skdpmic.correlation import private_correlation as matrix_release
+from skdpmic.correlation.private_correlation import MatrixPlan, PrivateMatrixEstimator
+from skdpmic.release.path import FitPlan, run, store
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, D = 60, 5
@@ -76,7 +74,7 @@ def test_equal_releases_leave_equal_estimators(make, monkeypatch):
 # --- Interrupts -----------------------------------------------------------------------------------------------------
 
 CLASSES = (PrivateEstimator, PrivateMatrixEstimator, MatrixPlan, FitPlan, matrix_release.KendallRelease)
-CLASSES += (PrivateCorrelation, matrix_release.NoisyConcordances, GraphResultMixin, PrivatePC)
+CLASSES += (PrivateCorrelation, matrix_release.NoisyConcordances, PrivatePC)
 
 
 @pytest.mark.slow
@@ -92,23 +90,10 @@ def test_an_estimator_interrupted_at_any_line_is_unchanged_or_fitted(make, befor
     fitted = make().fit(X)
     was_as_before = []
     for interrupted in interrupted_everywhere(
-        prepare, lambda interrupted: interrupted.estimator.fit(X), [*functions_of(*CLASSES), publish, store]
+        prepare, lambda interrupted: interrupted.estimator.fit(X), [*functions_of(*CLASSES), run, store]
     ):
         was_as_before.append(interrupted.is_as_before())
         assert was_as_before[-1] or vars(interrupted.estimator).keys() == vars(fitted).keys()
     assert was_as_before == sorted(was_as_before, reverse=True)
     assert was_as_before.count(True) > 20
     assert not was_as_before[-1]
-
-
-def test_an_interrupt_after_the_charge_loses_the_result_not_the_charge(tmp_path, monkeypatch):
-    def interrupt(*arguments):
-        raise KeyboardInterrupt
-
-    ledger = BudgetLedger(tmp_path / "budget.db", 1.0, delta=1e-5)
-    private = PrivateCorrelation(epsilon=0.3, ledger=ledger)
-    monkeypatch.setattr(matrix_release, "discrete_gaussian", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        private.fit(neighbours()[0])
-    assert len(ledger.entries()) == 1
-    assert not hasattr(private, "noisy_correlation_")

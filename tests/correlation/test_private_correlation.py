@@ -9,10 +9,8 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-from skdpmic import BudgetError, BudgetLedger
-from skdpmic._utils.texts import quoted
 from skdpmic.correlation import PrivateCorrelation
-from skdpmic.correlation.matrix_release import NoisyConcordances
+from skdpmic.correlation.private_correlation import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
 from tests.naive_ranks import naive_tau
 
@@ -87,17 +85,6 @@ def test_intervals_cover_the_correlation_as_often_as_stated():
     assert (upper <= 1).all()
 
 
-def test_intervals_without_noise_are_points_and_confidence_is_checked():
-    fitted = exact(X)
-    for end in fitted.correlation_interval():
-        np.testing.assert_array_equal(end, fitted.noisy_correlation_)
-    for confidence in (0, 1, -0.5, "0.95", None, math.nan):
-        with pytest.raises(
-            ValueError, match=re.escape(f"confidence must be a number in (0, 1), got {quoted(confidence)}")
-        ):
-            fitted.correlation_interval(confidence)
-
-
 def test_pearson_correlations_of_normal_columns_are_recovered():
     rng = np.random.default_rng(0)
     truth = np.array([[1, 0.7, -0.4], [0.7, 1, 0], [-0.4, 0, 1]])
@@ -140,22 +127,6 @@ def test_a_dataframe_gives_dataframes_of_its_library_with_its_names():
         assert fitted.feature_names_in_.tolist() == ["a", "b", "c", "d"]
 
 
-def test_a_pandas_matrix_has_the_names_as_its_index_too():
-    pandas = pytest.importorskip("pandas")
-    for names in (["a", "b", "c", "d"], ["3", "1", "2", "0"], [0, 1, 2, 3]):
-        matrix = exact(pandas.DataFrame(X, columns=names)).correlation_
-        assert matrix.index.tolist() == matrix.columns.tolist() == names
-        assert matrix.loc[names[0], names[1]] == matrix.iloc[0, 1]
-        assert pandas.api.types.is_float_dtype(matrix.dtypes.iloc[0])
-
-
-def test_missing_values_rank_first_and_are_tied():
-    table = X.copy()
-    table[:10, 0] = table[5:20, 1] = np.nan
-    placed = np.where(np.isnan(table), -100.0, table)
-    np.testing.assert_array_equal(exact(table).noisy_correlation_, exact(placed).noisy_correlation_)
-
-
 def test_labels_rank_in_their_order_and_types_that_declare_them_need_no_entry():
     polars = pytest.importorskip("polars")
     rng = np.random.default_rng(0)
@@ -190,46 +161,25 @@ def test_people_count_for_equally_many_rows_and_the_noise_covers_all_of_them():
 def test_groups_and_max_rows_must_be_given_together():
     with pytest.raises(ValueError, match="groups must identify the person behind each row"):
         PrivateCorrelation(max_rows_per_group=2).fit(X)
-    with pytest.raises(ValueError, match="max_rows_per_group must be an int >= 1 if groups are given"):
+    with pytest.raises(ValueError, match="max_rows_per_group must be given with groups"):
         PrivateCorrelation().fit(X, groups=np.arange(N))
 
 
 # --- Cost, and errors before the charge -------------------------------------------------------------------------------
 
 
-def test_a_ledger_is_charged_once_with_the_rho_of_the_release(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 2.0, delta=1e-5)
+def test_a_ledger_is_charged_once_with_the_rho_of_the_release(ledger):
     PrivateCorrelation(epsilon=0.5, delta=1e-6, ledger=ledger).fit(X)
     (entry,) = ledger.entries()
     assert (entry.what, entry.epsilon, entry.delta) == ("PrivateCorrelation", 0.5, 1e-6)
     assert (entry.rho, entry.n, entry.d) == (rho_for(0.5, 1e-6), N, D)
 
 
-def test_a_full_ledger_refuses_before_anything_is_computed(tmp_path, monkeypatch):
-    ledger = BudgetLedger(tmp_path / "budget.db", 0.4, delta=1e-6)
-
-    def compute(*arguments):
-        raise AssertionError("computed before the charge")
-
-    monkeypatch.setattr("skdpmic.correlation.matrix_release.concordances", compute)
-    private = PrivateCorrelation(ledger=ledger)
-    before = dict(vars(private))
-    with pytest.raises(BudgetError):
-        private.fit(X)
-    assert vars(private) == before
-
-
 WRONG = [
     ({"epsilon": 0}, "epsilon must be a number > 0"),
-    ({"epsilon": "1"}, "epsilon must be a number > 0"),
     ({"delta": 0.0}, "delta must be a number in (0, 1), got 0.0"),
-    ({"delta": 1}, "delta must be a number in"),
     ({"max_rows_per_group": 0}, "max_rows_per_group must be None or an int >= 1, got 0"),
-    ({"ledger": "budget.db"}, "ledger must be"),
-    ({"n_jobs": 0}, "n_jobs must be None or an int other than 0"),
-    ({"random_state": -1}, "random_state must be None"),
     ({"categories": {7: ["a", "b"]}}, "categories must have entries for features of X only"),
-    ({"categories": {0: ["a"]}}, "categories of feature 0 must be a list or array of at least 2"),
 ]
 
 
@@ -242,33 +192,24 @@ def assert_refused(estimator, table, error, message, ledger):
     assert ledger.entries() == []
 
 
-@pytest.mark.parametrize("is_fitted", [False, True])
 @pytest.mark.parametrize("change, message", WRONG)
-@pytest.mark.combinations
-def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, is_fitted, tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
-    estimator = PrivateCorrelation().fit(X) if is_fitted else PrivateCorrelation()
-    estimator.set_params(**({"ledger": ledger} | change))
+def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, ledger):
+    estimator = PrivateCorrelation().fit(X).set_params(**({"ledger": ledger} | change))
     assert_refused(estimator, X, (ValueError, TypeError), message, ledger)
 
 
-def test_wrong_tables_are_refused_without_a_charge_or_a_change(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+def test_wrong_tables_are_refused_without_a_charge_or_a_change(ledger):
     array = pytest.importorskip("dask.array")
     tables = [
         (X[:3], ValueError, "minimum of 4 is required"),
-        (np.where(X > 2, np.inf, X), ValueError, "infinity"),
         (np.ma.masked_array(X), TypeError, "masked array"),
-        (np.full(X.shape, "text"), ValueError, "could not convert string to float"),
         (array.from_array(X, chunks=20), TypeError, "X must be in memory, because ranks cannot be computed"),
-        (X + 1j, ValueError, "Complex data not supported"),
     ]
     for table, error, message in tables:
         assert_refused(PrivateCorrelation(ledger=ledger), table, error, message, ledger)
 
 
-def test_noise_that_exceeds_the_signal_is_warned_about_before_the_charge(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+def test_noise_that_exceeds_the_signal_is_warned_about_before_the_charge(ledger):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         message = r"noise will exceed the signal: with n_samples=60, n_features=4 and epsilon=0\.1"
@@ -282,16 +223,14 @@ def test_noise_that_exceeds_the_signal_is_warned_about_before_the_charge(tmp_pat
     assert caught[0].filename == __file__
 
 
-def test_too_many_rows_for_exact_sums_of_pairs_are_refused_before_the_charge(tmp_path, monkeypatch):
-    monkeypatch.setattr("skdpmic.correlation.matrix_release.MAX_RECORDS", N - 1)
-    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+def test_too_many_rows_for_exact_sums_of_pairs_are_refused_before_the_charge(ledger, monkeypatch):
+    monkeypatch.setattr("skdpmic.correlation.private_correlation.MAX_RECORDS", N - 1)
     with pytest.raises(ValueError, match=f"X must have at most .* samples, got n_samples={N:,}"):
         PrivateCorrelation(ledger=ledger).fit(X)
     assert ledger.entries() == []
 
 
-def test_the_noise_is_known_before_there_is_a_table(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
+def test_the_noise_is_known_before_there_is_a_table(ledger):
     private = PrivateCorrelation(epsilon=0.7, delta=1e-5, ledger=ledger)
     assert private.noise_scale_for(N, D) == clone(private).fit(X).noise_scale_
     people = PrivateCorrelation(max_rows_per_group=2)
@@ -316,10 +255,3 @@ def test_pearson_correlations_of_a_column_with_many_ties_are_nan_and_do_not_affe
     assert pearson[1, 1] == 1
     without = PrivateCorrelation(epsilon=np.inf).fit(table[:, [0, 2]]).pearson_correlation()
     np.testing.assert_array_equal(pearson[np.ix_([0, 2], [0, 2])], without)
-
-
-@pytest.mark.parametrize("d", [2, 3])
-def test_pearson_correlations_of_nothing_but_ties_are_unknown_and_no_error(d):
-    fitted = PrivateCorrelation(epsilon=math.inf).fit(np.zeros((50, d)))
-    with pytest.warns(UserWarning, match="values repeat"):
-        np.testing.assert_array_equal(fitted.pearson_correlation(), np.where(np.eye(d), 1.0, np.nan))

@@ -74,12 +74,6 @@ def test_spark_gives_the_same_bytes_as_the_other_engines(spark, folder):
     assert max(RangeGridSketch.from_bytes(row.sketch).n_samples for row in rows) < N
 
 
-def test_spark_counts_partitions_without_rows(spark, folder):
-    no_rows = spark.read.parquet(str(folder)).where("age < 0")
-    rows = no_rows.mapInArrow(count_batches(empty_sketch()), "sketch binary").collect()
-    assert all(row.sketch == empty_sketch().to_bytes() for row in rows)
-
-
 def test_an_error_on_a_spark_worker_names_the_column_and_quotes_no_value(spark):
     from pyspark.errors import PythonException
 
@@ -88,12 +82,6 @@ def test_an_error_on_a_spark_worker_names_the_column_and_quotes_no_value(spark):
     with pytest.raises(PythonException, match=r"got text in \['age'\], which must be numbers") as caught:
         table.mapInArrow(count_batches(empty), "sketch binary").collect()
     assert "8675309" not in str(caught.value)
-
-
-def test_a_small_spark_dataframe_is_itself_a_stream(spark, folder):
-    """With Spark 4.3, if not with 4.0."""
-    sketch = count_stream(empty_sketch(), spark.read.parquet(str(folder)), target="cost")
-    assert bytes_of(sketch) == counted(mixed_table())
 
 
 def test_the_guide_to_spark_runs(spark, tmp_path, capsys, monkeypatch):

@@ -86,16 +86,6 @@ def test_a_sketch_survives_a_round_trip(kind, as_type):
         assert vars(again).keys() == vars(sketch).keys()
 
 
-def test_bytes_do_not_depend_on_the_order_of_records_or_merges():
-    X, y = rows(NUMBERS)
-    here, there = (RangeGridSketch(**NUMBERS).update(X[part], y[part]) for part in (slice(0, 70), slice(70, N)))
-    order = np.random.default_rng(1).permutation(N)
-    shuffled = RangeGridSketch(**NUMBERS).update(X[order], y[order])
-    assert here.merge(there).to_bytes() == there.merge(here).to_bytes()
-    assert bytes_of(here.merge(there)) == bytes_of(shuffled)
-    assert here.to_bytes() != there.to_bytes()
-
-
 EQUAL = [
     (NUMBERS, NUMBERS | {"bounds": (-0.0, 1), "target_bounds": (-0.0, np.float32(1)), "B": 12.0}),
     (NUMBERS | {"bounds": (-1, 0, 1)}, NUMBERS | {"bounds": (-1, -0.0, 1)}),
@@ -116,20 +106,6 @@ def test_equal_sketches_have_equal_bytes(here, there):
     assert here == there
     assert here.to_bytes() == there.to_bytes()
     assert RangeGridSketch.from_bytes(there.to_bytes()).to_bytes() == here.to_bytes()
-
-
-@each("classes", [[0, 1], [False, True], [0.5, 1.5], ["a", "b"], [b"a", b"\xff"], [2**63, 2**64 - 1]])
-def test_labels_of_any_type_survive_a_round_trip(classes):
-    sketch = RangeGridSketch(**CLASSES | {"classes": classes})
-    again = RangeGridSketch.from_bytes(sketch.to_bytes())
-    assert again == sketch
-    assert again.classes.dtype.kind == sketch.classes.dtype.kind
-
-
-def test_any_text_in_names_and_labels_survives_a_round_trip():
-    text = ["\n", "\ud800", '"\\', "\u00c9\u4e2d"]
-    sketch = RangeGridSketch(categories=dict.fromkeys(text, text), feature_names=text, classes=text, B=8)
-    assert RangeGridSketch.from_bytes(sketch.to_bytes()) == sketch
 
 
 def test_the_format_is_as_documented(good):
@@ -178,10 +154,6 @@ def forged(good, line=None, counts=None, **public):
     return sealed(b"\n".join([first, line, rest if counts is None else counts]))
 
 
-def test_bytes_forged_without_any_change_are_read(good):
-    assert forged(good) == good
-
-
 def assert_refused(data, tmp_path):
     (tmp_path / "file").write_bytes(data)
     for read in (RangeGridSketch.from_bytes, lambda data: RangeGridSketch.load(tmp_path / "file")):
@@ -217,7 +189,7 @@ def test_foreign_or_damaged_bytes_are_refused(good, tmp_path):
         assert_refused(data, tmp_path)
 
 
-ODD = [None, True, -1, 7, 3.5, float(N), 1e300, 10**40, "chatterjee", "abcd", "0" * 32]
+ODD = [None, True, -1, 7, 3.5, float(N), 1e300, 10**40, "kendall", "abcd", "0" * 32]
 ODD += [[], [7], ["mic_r"], [None] * D, ["a"] * D]
 ODD += [["1" * 32, "0" * 32], ["0" * 32] * 2, ["A" * 32], ["0" * 30], [f"{i:032x}" for i in range(4097)]]
 ODD += [["i", [0, 1]], ["os.system", "true"], ["Labels", ["a", "b"]], [["os.system", "true"]] * D]
@@ -236,20 +208,6 @@ def test_a_field_with_an_impossible_value_is_refused(field, good, tmp_path):
             assert_refused(forged(good, **{field: value}), tmp_path)
 
 
-def test_inconsistent_fields_are_refused(good, tmp_path):
-    for classes in (["i", [0]], ["O", [0, 1]], ["i", ["a", "b"]], ["i", [1, 0]]):
-        assert_refused(forged(good, target=None, classes=classes), tmp_path)
-    [part] = json.loads(good.split(b"\n", 2)[1])["parts"]
-    for change in (
-        {"parts": [part] * 2},
-        {"domains": [["Range", 0.0, 1.0, "numbers"]]},
-        {"n_samples": N + 1},
-        {"B": 20.0},
-    ):
-        assert_refused(forged(good, **change), tmp_path)
-    assert_refused(forged(RangeGridSketch(**NUMBERS).to_bytes(), parts=[part]), tmp_path)
-
-
 def test_a_forged_size_is_refused_before_memory_is_allocated_for_it(monkeypatch):
     """At B = 10,000 without a correction, a file of 300 bytes would take 20 GB."""
     small = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), n_features=1, B=8).to_bytes()
@@ -265,17 +223,6 @@ def test_no_sketch_is_smaller_than_its_reader_expects(B):
     for c, correction in itertools.product([0.01, 0.5, 5], [None, "miller-madow"]):
         sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), n_features=1, B=B, c=c, correction=correction)
         assert RangeGridSketch.from_bytes(sketch.to_bytes()) == sketch
-
-
-def test_other_types_and_versions_are_refused(good):
-    for data in ("text", None, np.zeros(3), [1]):
-        with pytest.raises(TypeError, match=f"data must be bytes, got {type(data).__name__}"):
-            RangeGridSketch.from_bytes(data)
-    with pytest.raises(
-        ValueError,
-        match="the sketch has format version 6, but this version of skdpmic reads 7: count the records again",
-    ):
-        RangeGridSketch.from_bytes(sealed(good[:-32].replace(b"Sketch 7", b"Sketch 6")))
 
 
 def test_counts_that_differ_between_features_are_refused_even_if_their_total_is_right(good):
@@ -301,26 +248,14 @@ def test_every_truncation_and_every_changed_byte_is_detected(good):
 @pytest.mark.parametrize("kind", [NUMBERS, MIXED])
 def test_a_changed_public_line_is_refused_or_read_as_it_stands(kind):
     """A changed byte of the line, with a valid checksum, gives a ValueError or the sketch that the bytes describe."""
-    good = counted(kind).to_bytes()
+    good, rng, read = counted(kind).to_bytes(), np.random.default_rng(0), 0
     line = good.split(b"\n", 2)[1]
-    rng = np.random.default_rng(0)
-    read = 0
     for at, byte in zip(rng.integers(len(line), size=600), rng.integers(32, 127, size=600), strict=True):
         data = forged(good, line=line[:at] + bytes([byte]) + line[at + 1 :])
         with contextlib.suppress(ValueError):
             assert RangeGridSketch.from_bytes(data).to_bytes() == data
             read += 1
     assert 0 < read < 300  # some changes are valid, such as other bounds
-
-
-def test_nothing_in_bytes_is_executed_and_no_message_quotes_them(good, monkeypatch):
-    for module in (pickle, np):
-        monkeypatch.setattr(module, "load", None)
-    assert RangeGridSketch.from_bytes(good).n_samples == N
-    for data in (b"patient 8675309", forged(good, statistic="patient 8675309"), forged(good, B="patient 8675309")):
-        with pytest.raises(ValueError, match=re.escape("must come from RangeGridSketch.to_bytes")) as caught:
-            RangeGridSketch.from_bytes(data)
-        assert "8675309" not in str(caught.value)
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------

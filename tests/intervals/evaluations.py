@@ -5,9 +5,15 @@ from types import SimpleNamespace
 import numpy as np
 
 from skdpmic.models import evaluation
-from skdpmic.models.evaluation_result import PrivateEvaluation
-from skdpmic.models.figures_of_merit import _area, accuracy, bounded_scale, brier_score, calibration_of
-from tests.intervals.table import Drawn, Interval
+from skdpmic.models.evaluation_result import (
+    PrivateEvaluation,
+    _area,
+    accuracy,
+    bounded_scale,
+    brier_score,
+    calibration_of,
+)
+from tests.intervals.table import Drawn, Row
 
 CLEAR = 5.0  # standard deviations of the noise, below which a number below a fraction bar is "within its noise"
 N_DRAWS = 240
@@ -76,13 +82,13 @@ def means_of_classes(random, setting):
     truth = [(of.predictions[1] == of.y).mean(), ((prediction - member) ** 2).sum(axis=0).mean()]
     *cells, is_right = of.release.records(of.predictions, of.y, of.n)
     tables, number = of.release.cells.counts(cells), (of.n, setting.rows_per_group or 1)
-    noise, noise_of_right = of.release.noise, of.release.noise_of_right
+    scale, scale_of_right = of.release.scale, of.release.scale_of_right
     worth = (np.arange(2)[:, None] - of.release.cells.middles()) ** 2
     figures, unlimited, usual = [], [], worth.mean()
-    for n_right in noise_of_right.release(np.repeat(is_right.sum(), N_DRAWS), random.bytes):
-        noisy = noise.release(tables, random.bytes)
-        brier = brier_score(of.release.cells.middles(), noisy, bounded_scale(noise.scale), *number)
-        figures.append([accuracy(n_right, bounded_scale(noise_of_right.scale), *number)[:3], brier[:3]])
+    for n_right in evaluation.noisy_counts(np.repeat(is_right.sum(), N_DRAWS), scale_of_right, random.bytes):
+        noisy = evaluation.noisy_counts(tables, scale, random.bytes)
+        brier = brier_score(of.release.cells.middles(), noisy, bounded_scale(scale), *number)
+        figures.append([accuracy(n_right, bounded_scale(scale_of_right), *number)[:3], brier[:3]])
         unlimited.append([n_right / of.n, len(member) * usual + ((worth - usual) * noisy).sum() / of.n])
     _, lower, upper = np.moveaxis(np.array(figures), -1, 0)
     return Drawn(lower, upper, np.array(truth), np.array(unlimited), (0.0, np.array([1.0, len(member)])))
@@ -94,7 +100,7 @@ def areas(is_clear):
             setting = setting._replace(n=setting.n + 3000, epsilon=max(setting.epsilon, 2.0), has_rare=False)
         of = evaluated_classes(setting, random)
         tables = of.release.cells.counts(of.release.records(of.predictions, of.y, of.n)[:-1])
-        ratios = [_area(*table, bounded_scale(of.release.noise.scale)) for table in tables]
+        ratios = [_area(*table, bounded_scale(of.release.scale)) for table in tables]
         least = min(each.bottom - CLEAR * np.linalg.norm(each.of_bottom * each.deviations) for each in ratios)
         if is_clear and least <= 0:
             return None
@@ -114,11 +120,11 @@ def areas(is_clear):
 def calibration(random, setting):
     of = evaluated_classes(setting, random)
     prediction, member = (each[-1] for each in rounded(of))
-    cells, noise, rows = of.release.cells, of.release.noise, []
+    cells, scale, rows = of.release.cells, of.release.scale, []
     table = cells.counts(of.release.records(of.predictions, of.y, of.n)[:-1])[-1]
     for _ in range(100):
-        noisy, edges = noise.release(table, random.bytes), cells.edges()
-        for part in calibration_of(*noisy, edges, bounded_scale(noise.scale)):
+        noisy, edges = evaluation.noisy_counts(table, scale, random.bytes), cells.edges()
+        for part in calibration_of(*noisy, edges, bounded_scale(scale)):
             inside = (prediction > part.lower_end) & (prediction < part.upper_end)
             if inside.any():
                 of_part = noisy[:, (edges[:-1] >= part.lower_end) & (edges[1:] <= part.upper_end)]
@@ -150,13 +156,12 @@ def r2(is_clear):
     return draw
 
 
-FOR = "the value without noise, for the same records"
-ROWS = [
-    Interval("PrivateEvaluation.figures: accuracy and brier_score", FOR, means_of_classes),
-    Interval("PrivateEvaluation.figures: roc_auc", FOR, areas(is_clear=False), wider_because=UNCLEAR),
-    Interval("PrivateEvaluation.figures: roc_auc of classes beyond noise", FOR, areas(is_clear=True)),
-    Interval("PrivateEvaluation.figures: mean_absolute_error", FOR, errors_of_numbers),
-    Interval("PrivateEvaluation.figures: r2", FOR, r2(is_clear=False), wider_because=UNCLEAR),
-    Interval("PrivateEvaluation.figures: r2 of a variance beyond noise", FOR, r2(is_clear=True)),
-    Interval("PrivateEvaluation.calibration", "the share of records of the class, without noise", calibration),
+ROWS = [  # for the values without noise, of the same records
+    Row("interval", "PrivateEvaluation.figures: accuracy and brier_score", means_of_classes),
+    Row("interval", "PrivateEvaluation.figures: roc_auc", areas(is_clear=False), exempt=UNCLEAR),
+    Row("interval", "PrivateEvaluation.figures: roc_auc of classes beyond noise", areas(is_clear=True)),
+    Row("interval", "PrivateEvaluation.figures: mean_absolute_error", errors_of_numbers),
+    Row("interval", "PrivateEvaluation.figures: r2", r2(is_clear=False), exempt=UNCLEAR),
+    Row("interval", "PrivateEvaluation.figures: r2 of a variance beyond noise", r2(is_clear=True)),
+    Row("interval", "PrivateEvaluation.calibration", calibration),
 ]

@@ -7,12 +7,13 @@ import numpy as np
 
 from skdpmic.planning.plan import plan_release
 from skdpmic.privacy.composition import budget_of
-from skdpmic.privacy.mechanisms import GRID, MECHANISMS
+from skdpmic.privacy.mechanisms import GRID, MECHANISMS, CubeLaw
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.top_k import mechanism_of_names
-from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, shares_interval
-from skdpmic.table.targets import WEIGHT_UNITS
-from tests.intervals.table import Drawn, Interval
+from skdpmic.statistics.mtv.released_shares import CountBudget, release_shares, shares_interval
+from skdpmic.table.values import WEIGHT_UNITS
+from tests.intervals.table import Drawn, Row
+from tests.privacy.laws import cube_vectors
 
 N_DRAWS = 500
 
@@ -28,7 +29,7 @@ def target_shares(weighted):
         weights = random.integers(0, units + 1, setting.n) if weighted else np.ones(setting.n, dtype=np.int64)
         sums = np.bincount(labels, weights, n_classes).astype(np.int64)
         budget = CountBudget(setting.n, epsilon, each, units, random.bytes)
-        drawn = [release_class_shares(sums, budget) for _ in range(N_DRAWS)]
+        drawn = [release_shares(sums, budget) for _ in range(N_DRAWS)]
         lower, upper = np.transpose([shares_interval(shares, 0.95) for shares in drawn], (1, 0, 2))
         estimate = np.array([[float(share) for share in shares.shares] for shares in drawn])
         return Drawn(lower, upper, sums / sums.sum(), estimate, (0, 1))
@@ -45,8 +46,8 @@ def margin_of_names(random, setting):
     margin = mechanism.half_width(0.95)
     if mechanism.scale == 0:
         return Drawn(np.array([-margin]), np.array([margin]), 0.0, np.array([0.0]))
-    if hasattr(mechanism.law, "vectors"):
-        noise = mechanism.law.vectors(N_DRAWS * 4, random)[:, :2].T
+    if isinstance(mechanism.law, CubeLaw):
+        noise = cube_vectors(mechanism.law, N_DRAWS * 4, random)[:, :2].T
     else:
         noise = mechanism.law.rvs(size=(2, N_DRAWS * 4), random_state=random)
     difference = (noise[0] - noise[1])[:, np.newaxis]
@@ -59,11 +60,10 @@ def error_of_plan(random, setting):
         return None
     rows = plan_release(n_samples=setting.n, n_features=setting.n_features, epsilon=setting.epsilon)
     row = next(row for row in rows if row.release == "scores" and row.mechanism in MECHANISMS)
-    mechanism = MECHANISMS[row.mechanism]
-    scale = row.noise_scale / GRID
+    kind, scale = MECHANISMS[row.mechanism], row.noise_scale / GRID
     if row.mechanism == "k-norm":
-        scale /= mechanism(1, setting.n_features).noise_scale / GRID
-        noise = mechanism(round(scale), setting.n_features).law.rvs(2000, random)
+        scale /= kind(1, setting.n_features).noise_scale / GRID
+        noise = kind(round(scale), setting.n_features).law.rvs(2000, random)
     else:
         noise = discrete_laplace(round(scale), 2000, random.bytes) * GRID
     noise = np.asarray(noise, dtype=float)[:, np.newaxis]
@@ -71,13 +71,11 @@ def error_of_plan(random, setting):
 
 
 ROWS = [
-    Interval("DPMICScorer.target_shares_interval", "the shares of the records", target_shares(False)),
-    Interval(
-        "DPMICScorer.target_shares_interval of weights",
-        "the shares of the weights",
-        target_shares(True),
-        wider_because="ratios of sums of weights, the total of which is private",
+    Row("interval", "DPMICScorer.target_shares_interval", target_shares(False)),  # for the shares of the records
+    Row(
+        *("interval", "DPMICScorer.target_shares_interval of weights", target_shares(True)),
+        exempt="ratios of sums of weights, the total of which is private",
     ),
-    Interval("GapsDisplay.noise_margin", "the noise on the difference of two scores", margin_of_names),
-    Interval("ReleaseRow.error", "the noise on one score", error_of_plan),
+    Row("interval", "GapsDisplay.noise_margin", margin_of_names),  # for the difference of two scores
+    Row("interval", "ReleaseRow.error", error_of_plan),  # for the noise on one score
 ]

@@ -7,15 +7,15 @@ from scipy import stats
 from sklearn.base import clone
 
 from skdpmic import DPMICScorer
-from skdpmic._utils.progress import SILENT
+from skdpmic._utils.texts import SILENT
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS, from_grid, to_grid
 from skdpmic.privacy.top_k import OneShotTopK, confidence_among_best
-from skdpmic.release.among_best import chances_among_best
-from skdpmic.selection.sources import read
+from skdpmic.selection.scoring import read
+from skdpmic.selection.selectors import chances_among_best
 from skdpmic.statistics.registry import STATISTICS
-from tests.intervals.table import Chance, Drawn, Interval, PValue
+from tests.intervals.table import Drawn, Row
 
 N_DRAWS = 500
 
@@ -75,10 +75,11 @@ def scores_interval(statistics, simultaneous):
 
 def scores_as_released(fit, X, y):
     """Noise-free scores at the released shares and cut; those of the fit if these cannot be passed as an argument."""
-    if not fit._scores_at or len(fit.target_shares_) > 2 or min(fit.target_shares_) <= fit._target_shares.error:
+    if not fit._learnt_of_target or len(fit.target_shares_) > 2 or min(fit.target_shares_) <= fit._target_shares.error:
         return read(fit._plan(), X, y).scores(fit._null_model.measure, None, None)
-    released = [name for name in ("target_shares", "target_cut", "B", "c") if hasattr(fit, f"{name}_")]
-    given = {name: getattr(fit, f"{name}_") for name in released}
+    given = {name: getattr(fit, f"{name}_") for name in ("target_shares", "B", "c") if hasattr(fit, f"{name}_")}
+    if fit._target_shares.knots is not None:
+        given["target_bounds"] = fit._target_shares.knots
     return clone(fit).set_params(epsilon=math.inf, random_state=None, **given).fit(X, y).scores_
 
 
@@ -100,24 +101,14 @@ def correlation_interval(random, setting):
     return Drawn(lower, upper, exact[above], noisy, (-1, 1))
 
 
-def p_values(*statistics, ties=True):
+def p_values(random, setting):
     """Independent columns, one fit: the p-values of all features under noise that is independent of one another."""
-
-    def draw(random, setting):
-        setting = setting._replace(
-            n=min(setting.n, 800),
-            epsilon=120 * setting.epsilon,
-            has_ties=setting.has_ties and ties,
-            rows_per_group=None,
-        )
-        X = np.concatenate([setting.numbers(random, 40) for _ in range(3)], axis=1)
-        delta = {"laplace": 0.0, "gaussian": 1e-6}[mechanism := random.choice(["laplace", "gaussian"])]
-        public = {"bounds": (0, 1), "target_bounds": (0, 1), "delta": delta, "mechanism": mechanism}
-        fit = DPMICScorer(statistic=random.choice(statistics), epsilon=setting.epsilon, **public)
-        fit.fit(X, setting.numbers(random))
-        return None if not ties and fit.noise_scale_ > 0.2 else fit.p_values(n_resamples=999)  # else cut to 0 or 1
-
-    return draw
+    setting = setting._replace(n=min(setting.n, 800), epsilon=120 * setting.epsilon, rows_per_group=None)
+    X = np.concatenate([setting.numbers(random, 40) for _ in range(3)], axis=1)
+    mechanism, delta = [("laplace", 0.0), ("gaussian", 1e-6)][random.integers(2)]
+    public = {"bounds": (0, 1), "target_bounds": (0, 1), "delta": delta, "mechanism": mechanism}
+    fit = DPMICScorer(statistic=random.choice(["mic_r", "mtv_r"]), epsilon=setting.epsilon, **public)
+    return fit.fit(X, setting.numbers(random)).p_values()
 
 
 def among_best(random, setting):
@@ -138,7 +129,7 @@ def confidence_of_names(random, setting):
     scores = np.round(random.random(8), 1) * mechanism.scale * GRID * 4
     rank, rows = int(random.integers(k)), []
     for _ in range(400):
-        chosen, gaps = mechanism.release_with_gaps(scores, random.bytes)
+        chosen, gaps = mechanism.release(scores, random.bytes)
         stated = confidence_among_best(gaps, mechanism.noise_scale)[rank]
         rows.append([stated, scores[chosen[rank]] >= np.sort(scores)[-k]])
     return np.array(rows, dtype=float).T
@@ -146,40 +137,18 @@ def confidence_of_names(random, setting):
 
 NOT_LEARNT = [name for name, statistic in STATISTICS.items() if not statistic.spends_on_target(2)]
 LEARNT = [name for name in STATISTICS if name not in NOT_LEARNT]
-ABOUT = "the noise-free scores"
 ROWS = [
-    Interval("DPMICScorer.scores_interval", ABOUT, scores_interval(NOT_LEARNT, False)),
-    Interval(
-        "DPMICScorer.scores_interval(simultaneous=True)",
-        f"{ABOUT}, all at once",
-        scores_interval(NOT_LEARNT, True),
+    Row("interval", "DPMICScorer.scores_interval", scores_interval(NOT_LEARNT, False)),  # for the noise-free scores
+    Row(
+        *("interval", "DPMICScorer.scores_interval(simultaneous=True)", scores_interval(NOT_LEARNT, True)),
         simultaneous=True,
     ),
-    Interval(
-        "DPMICScorer.scores_interval of MTVr",
-        f"{ABOUT}, also those at the released shares and cut",
-        scores_interval(LEARNT, False),
-        wider_because="an interval contains both scores",
+    Row(  # also for the scores at the released shares and cut
+        *("interval", "DPMICScorer.scores_interval of MTVr", scores_interval(LEARNT, False)),
+        exempt="an interval contains both scores",
     ),
-    Interval(
-        "PrivateCorrelation.correlation_interval", "the noise-free correlations, each separately", correlation_interval
-    ),
-    PValue(
-        "DPMICScorer.p_values",
-        "the probability that an independent feature scores at least as much",
-        p_values(*STATISTICS),
-        smaller_because="an upper bound, because the distribution of scores depends on that of the values, or on ties",
-    ),
-    PValue(
-        "DPMICScorer.p_values without ties",
-        "the probability that an independent feature scores at least as much, exact for these statistics",
-        p_values("chatterjee", "distance_correlation", ties=False),
-    ),
-    Chance("to_frame.among_best of scores", "the probability to be among the best k without noise", among_best),
-    Chance(
-        "to_frame.among_best of names",
-        "the confidence that the feature at a rank is among the k best",
-        confidence_of_names,
-        is_bound=True,
-    ),
+    Row("interval", "PrivateCorrelation.correlation_interval", correlation_interval),  # each separately
+    Row("p-value", "DPMICScorer.p_values", p_values),  # that an independent feature scores at least as much: a bound
+    Row("chance", "to_frame.among_best of scores", among_best),  # to be among the best k without noise
+    Row("chance", "to_frame.among_best of names", confidence_of_names, exempt="a lower bound, at each rank"),
 ]

@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.summary.cells import CellsRelease, SummaryCells
-from skdpmic.release.summary.summary_result import PrivateSummary
+from skdpmic.release.summary import shares_of_column
+from skdpmic.release.summary_cells import CellsRelease, SummaryCells
 from skdpmic.table.domains import Labels, Range
-from tests.intervals.table import Drawn, Interval
+from tests.intervals.table import Drawn, Row
 
 N_DRAWS = 300
 
@@ -41,8 +41,8 @@ def shares(random, setting):
     exact = np.concatenate([np.concatenate([flags[:-1], parts[:-1]]) for flags, parts in counts]) / n
     lower, upper, noisy = [], [], []
     for drawn in drawn_counts(release, counts, random):
-        summary = PrivateSummary.of_counts(names, cells, n, drawn, release, None)
-        rows = [row for column in summary.columns for row in column.rows()]
+        columns = [shares_of_column(*each, n, release) for each in zip(names, cells, *drawn, strict=True)]
+        rows = [row for column in columns for row in column.rows()]
         lower.append([row[3] for row in rows])
         upper.append([row[4] for row in rows])
         noisy.append(np.concatenate([np.r_[flags[:-1], parts[:-1]] for flags, parts in zip(*drawn, strict=True)]) / n)
@@ -59,16 +59,6 @@ def certain(random, setting):
 
 
 ROWS = [
-    Interval(
-        "PrivateSummary.to_frame",
-        "the share without noise, of the same records, simultaneous for all rows",
-        shares,
-        simultaneous=True,
-    ),
-    Interval(
-        "PrivateSummary.suspicious",
-        "the values within the range, as a finding assumes them: 95% on either side",
-        certain,
-        confidence=0.9,
-    ),
+    Row("interval", "PrivateSummary.to_frame", shares, simultaneous=True),  # for the shares without noise
+    Row("interval", "PrivateSummary.suspicious", certain, confidence=0.9),  # as a finding assumes: 95% on either side
 ]

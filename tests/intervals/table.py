@@ -7,7 +7,7 @@ import importlib
 import math
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,10 +41,6 @@ class Setting(NamedTuple):
             rows_per_group=3 if random.random() < 0.3 else None,
         )
 
-    def without_noise(self):
-        """The same setting with an infinite epsilon."""
-        return self._replace(epsilon=math.inf)
-
     def labels(self, random):
         """A class, from 0, for each record."""
         shares = random.dirichlet([4.0] * self.n_classes)
@@ -76,91 +72,41 @@ class Drawn(NamedTuple):
     limits: tuple[float, float] = (-math.inf, math.inf)
 
 
-@dataclass(frozen=True)
-class Interval:
-    """An interval, a pair of limits or a half-width.
+class Row(NamedTuple):
+    """What one public name shows.
 
     Parameters
     ----------
+    kind : str
+        "interval" (also a pair of limits, or a half-width), "p-value" or "chance", that something holds.
     name : str
         Public name, such as "DPMICScorer.scores_interval".
-    purpose : str
-        What it contains, in the words of its docstring.
     draw : callable
-        ``draw(random, setting)`` returns :class:`Drawn`, for a numpy Generator and a :class:`Setting`; None to skip a
-        setting for which there is no interval.
+        ``draw(random, setting)``, for a numpy Generator and a :class:`Setting`, returns :class:`Drawn`; many p-values
+        under the hypothesis, independent of one another; or two arrays, the chance that was stated, and whether it
+        held. None for a setting to which it does not apply.
     confidence : float, default=0.95
     simultaneous : bool, default=False
         Whether all values are contained together.
-    tolerance : float, default=1e-9
-        How far the ends may be from the truth without noise.
-    wider_because : str, default=""
-        Why the width may exceed 1.3 times the simulated one: an exception that the docstring names, else empty.
+    exempt : str, default=""
+        Why an interval may be wider than 1.3 times the simulated one, or a chance larger than stated: an exception that
+        the docstring names.
     """
 
+    kind: str
     name: str
-    purpose: str
-    draw: Callable[[np.random.Generator, Setting], Drawn | None]
+    draw: Callable[[np.random.Generator, Setting], Any]
     confidence: float = 0.95
     simultaneous: bool = False
-    tolerance: float = 1e-9
-    wider_because: str = ""
+    exempt: str = ""
 
 
-@dataclass(frozen=True)
-class PValue:
-    """A p-value.
-
-    Parameters
-    ----------
-    name, purpose : str
-    draw : callable
-        ``draw(random, setting)`` returns many p-values under the hypothesis, independent of one another; or None.
-    smaller_because : str, default=""
-        Why it may reach a level less than half as often as it may (a discrete law, a named bound), else empty.
-    """
-
-    name: str
-    purpose: str
-    draw: Callable[[np.random.Generator, Setting], Any]
-    smaller_because: str = ""
-
-
-@dataclass(frozen=True)
-class Chance:
-    """A probability that something holds.
-
-    Parameters
-    ----------
-    name, purpose : str
-    draw : callable
-        ``draw(random, setting)`` returns two arrays: what was stated, and whether it held; or None.
-    is_bound : bool, default=False
-        Whether the probability is at least the one stated; otherwise it equals it.
-    """
-
-    name: str
-    purpose: str
-    draw: Callable[[np.random.Generator, Setting], Any]
-    is_bound: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """All rows of all modules of this folder."""
-
-    rows: list = field(default_factory=list)
-
-    @classmethod
-    def read(cls):
-        """Import the modules."""
-        names = [module.name for module in pkgutil.iter_modules(tests.intervals.__path__)]
-        modules = [importlib.import_module(f"tests.intervals.{name}") for name in names if not name.startswith("test_")]
-        return cls([row for module in modules for row in getattr(module, "ROWS", [])])
-
-    def of(self, kind):
-        """The rows of a kind, by name."""
-        return {row.name: row for row in self.rows if isinstance(row, kind)}
+@cache
+def rows(kind=""):
+    """The rows of a kind, by name, of all modules of this folder."""
+    names = [module.name for module in pkgutil.iter_modules(tests.intervals.__path__)]
+    modules = [importlib.import_module(f"tests.intervals.{name}") for name in names if not name.startswith("test_")]
+    return {row.name: row for module in modules for row in getattr(module, "ROWS", []) if kind in row.kind}
 
 
 def simulated_width(drawn, confidence, simultaneous):

@@ -4,11 +4,11 @@ import ast
 import inspect
 import re
 
-from tests.intervals.table import Table
+from tests.intervals.table import rows
 from tests.processes import PACKAGE
 from tests.public import NAMES
 
-TABLE = {re.match(r"[\w.]+", row.name)[0] for row in Table.read().rows}
+TABLE = {re.match(r"[\w.]+", name)[0] for name in rows()}
 WORDS = re.compile("interval|half_width|p_value|among_best|gap|chance|margin|^lower|^upper|confidence")
 SAME = {  # as another name
     "DPMICSelector": "DPMICScorer",
@@ -30,14 +30,14 @@ ELSEWHERE = {
     "PrivatePC.p_value",  # of tests that one fit chooses: causal/
     "PrivatePC.p_values_",
 }
-COLUMNS = {  # modules that name columns of frames or tables with limits, and the rows for them
-    "_utils/results.py": "DPMICScorer.scores_interval",
+COLUMNS = {  # modules that name columns of limits in frames or tables, and the rows for them
+    "_utils/private_estimator.py": "DPMICScorer.scores_interval",
     "_utils/summaries.py": "DPMICScorer.scores_interval",
-    "command_line/command_summary.py": "PrivateSummary.to_frame",
-    "models/additive_model.py": "PrivateAdditiveRegressor.effects_to_frame",
-    "release/summary/summary_result.py": "PrivateSummary.to_frame",
-    "selection/select_k_best.py": "to_frame.among_best",
-    "selection/selector.py": "to_frame.among_best",
+    "command_line/commands.py": "PrivateSummary.to_frame",
+    "models/additive.py": "PrivateAdditiveRegressor.effects_to_frame",
+    "plotting/models.py": "PrivateEvaluation.figures",
+    "release/summary.py": "PrivateSummary.to_frame",
+    "selection/selectors.py": "to_frame.among_best",
 }
 
 
@@ -52,25 +52,18 @@ def named_like_intervals():
                     yield f"{name.rpartition('.')[2]}.{attribute}"
 
 
-def row_of(name):
-    name = SAME.get(name, name)
-    of, _, attribute = name.partition(".")
-    return f"{SAME.get(of, of)}.{attribute}"
-
-
 def test_every_public_name_like_that_of_an_interval_has_a_row():
     names = set(named_like_intervals())
     assert len(names) > 15
-    assert not {name for name in map(row_of, names) if name not in TABLE | EXACT | ELSEWHERE}
+    of_first = {SAME.get(name, name).partition(".") for name in names}
+    assert {f"{SAME.get(of, of)}.{attribute}" for of, _, attribute in of_first} <= TABLE | EXACT | ELSEWHERE
 
 
 def test_every_column_of_limits_has_a_row():
-    columns = {"lower", "upper", "p_value", "among_best"}
-    found = set()
+    found, limits = set(), {"lower", "upper", "p_value", "among_best"}
     for path in PACKAGE.rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        tree = ast.parse(text if any(f'"{name}"' in text for name in columns) else "")
-        if any(isinstance(node, ast.Constant) and node.value in columns for node in ast.walk(tree)):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if any(isinstance(node, ast.Constant) and node.value in limits for node in nodes):
             found.add(path.relative_to(PACKAGE).as_posix())
     assert found == COLUMNS.keys()
-    assert {row_of(name) for name in COLUMNS.values()} <= TABLE | ELSEWHERE
+    assert set(COLUMNS.values()) <= TABLE | ELSEWHERE

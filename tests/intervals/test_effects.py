@@ -9,7 +9,6 @@ from skdpmic import PrivateAdditiveClassifier, PrivateAdditiveRegressor
 
 pytestmark = pytest.mark.filterwarnings("ignore:noise will exceed the signal", "ignore:delta is")
 
-ROWS_OF_EFFECTS = [("PrivateAdditiveModel.to_frame", "the mean of the effect over the noise, approximately", 0.95)]
 N_FITS = 40
 
 

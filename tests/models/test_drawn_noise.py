@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from skdpmic import PrivateAdditiveClassifier, PrivateAdditiveRegressor
-from skdpmic.models import additive_plan, scorecard_noise, target_window, two_way
-from skdpmic.models.scorecard_noise import STEPS
-from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.parameters import exact
+from skdpmic.models import additive
+from skdpmic.models import model_releases as scorecard_noise
+from skdpmic.models import model_releases as two_way
+from skdpmic.models import parts as target_window
+from skdpmic.models.model_releases import STEPS
+from skdpmic.privacy.composition import exact, rho_for
 
 pytestmark = pytest.mark.filterwarnings("ignore:noise will exceed the signal", "ignore:delta is")
 
@@ -27,7 +29,9 @@ class Seen:
 
     def __init__(self, monkeypatch):
         self.tables, self.choices, self.rates = [], [], []
-        monkeypatch.setattr(scorecard_noise.ScorecardNoise, "_added", lambda noise, *given: self._table(*given))
+        monkeypatch.setattr(
+            scorecard_noise, "with_noise", lambda _, scale, table, *bytes_: self._table(table, scale, *bytes_)
+        )
         monkeypatch.setattr(two_way, "with_gaussian_noise", self._tables)
         monkeypatch.setattr(scorecard_noise, "exponential_choice", self._choice)
         monkeypatch.setattr(target_window, "medians", self._medians)
@@ -70,7 +74,7 @@ def seen_of_a_fit(kind, delta, rows, first_person, monkeypatch):
 @pytest.mark.parametrize("kind", TARGETS)
 def test_all_noise_of_a_fit_costs_what_is_charged(kind, way, rows, monkeypatch):
     least, delta = WAYS[way]
-    monkeypatch.setattr(additive_plan, "_MIN_FOR_TWO_WAY", dict.fromkeys(("classes", "numbers"), least))
+    monkeypatch.setattr(additive, "_MIN_FOR_TWO_WAY", dict.fromkeys(("classes", "numbers"), least))
     here, model = seen_of_a_fit(kind, delta, rows, ([0] * N_COLUMNS, TARGETS[kind][0], 1), monkeypatch)
     assert model.kind_ == way.partition(",")[0]
     power, largest = (2 if delta else 1), 0

@@ -128,15 +128,6 @@ def test_figures_are_those_of_predict_and_of_classes_in_the_order_of_the_model()
                 assert area.value == pytest.approx(roc_auc_score(y == label, of_label), abs=5e-3)
 
 
-def test_sixty_four_bins_change_every_figure_by_less_than_a_hundredth():
-    """Base rates from 2% to 50%."""
-    for rate in (0.02, 0.1, 0.5):
-        X, y = binary_data(8000, rate)
-        figures = evaluated(X, y, n_bins=64).figures
-        assert abs(figures["roc_auc"].value - roc_auc_score(y, X[:, 0])) < 0.005
-        assert abs(figures["brier_score"].value - brier_score_loss(y, X[:, 0])) < 0.001
-
-
 def test_without_noise_figures_of_a_regressor_equal_those_of_scikit_learn():
     X, y = numeric_data(500)
     figures = evaluated(5 * X - 1, 5 * y - 1, model=GivenNumbers(), target_bounds=(-1, 4)).figures

@@ -1,23 +1,22 @@
 """One person changes the counts and sums of an evaluation by at most the proven bound, which is attained."""
 
-import math
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
-import pytest
 
-from skdpmic.budget.filters import Cost
-from skdpmic.models.class_counts import RIGHT_SHARE, TABLES_SHARE, ClassCells, GeometricCounts
-from skdpmic.models.number_sums import (
-    ERROR_SHARE,
-    SQUARE_SHARE,
+from skdpmic.models.evaluation import (
+    RIGHT_SHARE,
     SQUARES,
-    TARGET_SHARE,
-    TARGET_SQUARE_SHARE,
-    ErrorSums,
+    TABLES_SHARE,
+    ClassCells,
+    error_sums,
+    noisy_counts,
     noisy_sums,
+    scale_of_counts,
+    scales_of_sums,
 )
+from skdpmic.privacy.composition import Cost
 from skdpmic.privacy.noise import entropy_source
 from tests.folding import each
 from tests.privacy.auditing import privacy_loss_at_least
@@ -64,18 +63,13 @@ def test_the_bin_of_a_record_depends_only_on_its_own_prediction(n_bins):
     assert edges[n_bins // 2] == 0.5
 
 
-def test_predictions_outside_zero_and_one_are_in_the_outermost_bins():
-    cells = ClassCells(2, 8)
-    assert cells.cells(np.array([[0, -7.0], [0, 7.0], [0, np.inf]]), np.zeros(3, int)).tolist() == [[0, 7, 7]]
-
-
 @each("n_classes, rows", [(2, 1), (2, 3), (5, 1), (20, 4)])
 def test_the_noise_on_counts_costs_epsilon_and_in_zcdp_what_is_charged(n_classes, rows):
     """A person whose rows all move in every table, and are all right before and wrong after, in exact fractions."""
     cells, epsilon = ClassCells(n_classes, 8), Fraction(1, 10)
-    tables = GeometricCounts.for_budget(epsilon, TABLES_SHARE, cells.sensitivity(rows))
-    right = GeometricCounts.for_budget(epsilon, RIGHT_SHARE, rows)
-    changes = [(rows, tables.scale)] * 2 * len(cells.scored) + [(rows, right.scale)]
+    tables = scale_of_counts(epsilon, TABLES_SHARE, cells.sensitivity(rows))
+    right = scale_of_counts(epsilon, RIGHT_SHARE, rows)
+    changes = [(rows, tables)] * 2 * len(cells.scored) + [(rows, right)]
     assert sum(change / scale for change, scale in changes) == epsilon
     rho = sum((change / scale) ** 2 / 2 for change, scale in changes)
     assert rho <= Cost.of_parts(0.1, cells.squares()).rho < float(rho) * (1 + 1e-12)
@@ -91,64 +85,45 @@ def test_the_worst_neighbours_of_counts_lose_epsilon_and_no_more():
     def loss_of(noise, noise_of_right):
         def release(counts):
             (table,), n_right = counts
-            noisy = noise.release(np.repeat(table[None], n_runs, axis=0), source)
-            is_right = noise_of_right.release(np.repeat(n_right, n_runs), source)
+            noisy = noisy_counts(np.repeat(table[None], n_runs, axis=0), noise, source)
+            is_right = noisy_counts(np.repeat(n_right, n_runs), noise_of_right, source)
             return (noisy[:, 0, 0] >= 4) & (noisy[:, 1, 1] <= 0) & (is_right >= 4)
 
         return privacy_loss_at_least(release, here, there, lambda occurred: occurred, 1, 1e-6)
 
-    noise = GeometricCounts.for_budget(epsilon, TABLES_SHARE, cells.sensitivity(1))
-    of_right = GeometricCounts.for_budget(epsilon, RIGHT_SHARE, 1)
-    assert 0.7 < loss_of(noise, of_right) <= epsilon < loss_of(GeometricCounts(noise.scale / 2), of_right)
+    noise = scale_of_counts(epsilon, TABLES_SHARE, cells.sensitivity(1))
+    of_right = scale_of_counts(epsilon, RIGHT_SHARE, 1)
+    assert 0.7 < loss_of(noise, of_right) <= epsilon < loss_of(noise / 2, of_right)
 
 
 # --- Sums ------------------------------------------------------------------------------------------------------------
 
 
-def cost_of_a_change(sums, before, after, scales, power=1):
+def cost_of_a_change(steps, before, after, scales, power=1):
     """Privacy cost of changing one record: powers of the change of each sum divided by its noise scale, added up."""
-    here, there = (sums.sums(*(np.array([value]) for value in record)) for record in (before, after))
+    here, there = (error_sums(*(np.array([value]) for value in record), steps).tolist() for record in (before, after))
     return sum((abs(a - b) / scale) ** power for a, b, scale in zip(here, there, scales, strict=True))
 
 
 @each("steps", [1, 2, 3, 4, 5, 8])
 def test_changing_a_record_costs_at_most_epsilon_and_one_change_costs_all_of_it(steps):
     """All pairs of records on a coarse grid, in fractions. The bound is attained if steps is a multiple of four."""
-    sums, epsilon = ErrorSums(steps), Fraction(1, 3)
-    scales = sums.scales(epsilon, 1)
+    epsilon = Fraction(1, 3)
+    scales = scales_of_sums(epsilon, 1, steps)
     records = list(product(range(steps + 1), repeat=2))
-    costs = [cost_of_a_change(sums, *pair, scales) for pair in product(records, repeat=2)]
+    costs = [cost_of_a_change(steps, *pair, scales) for pair in product(records, repeat=2)]
     assert max(costs) <= epsilon
     assert (max(costs) == epsilon) == (steps % 4 == 0)
-    doubled = sums.scales(epsilon, 2)
+    doubled = scales_of_sums(epsilon, 2, steps)
     assert doubled == [2 * scale for scale in scales]
-    squares = [cost_of_a_change(sums, *pair, scales, 2) for pair in product(records, repeat=2)]
+    squares = [cost_of_a_change(steps, *pair, scales, 2) for pair in product(records, repeat=2)]
     assert max(squares) == SQUARES * epsilon**2
-
-
-def test_the_two_sums_of_the_target_cost_less_together_than_separately():
-    together = (TARGET_SHARE + TARGET_SQUARE_SHARE) ** 2 / (4 * TARGET_SQUARE_SHARE)
-    assert ERROR_SHARE + SQUARE_SHARE + together == 1
-    assert TARGET_SHARE + TARGET_SQUARE_SHARE / 4 > together
-
-
-def test_each_target_and_each_prediction_is_clipped_and_rounded_independently():
-    sums, rng = ErrorSums(10), np.random.default_rng(0)
-    values = np.concatenate([rng.normal(0, 3, 100), [-np.inf, np.inf]])
-    expected = [min(max(round(10 * (min(max(v, -1), 4) + 1) / 5), 0), 10) for v in values]
-    assert sums.rounded(values, (-1.0, 4.0)).tolist() == expected
 
 
 def test_the_noise_on_each_sum_is_drawn_at_its_scale():
     """300 draws each: the mean absolute value is within 30% of the scale (alpha 1e-6)."""
     scales = [Fraction(50), Fraction(3000), Fraction(7, 2), Fraction(10**6)]
-    draws = np.array([noisy_sums([5, 6, 7, 8], scales, entropy_source(seed)) for seed in range(300)], dtype=float)
+    draws = np.array(
+        [noisy_sums(np.array([5, 6, 7, 8]), scales, entropy_source(seed)) for seed in range(300)], dtype=float
+    )
     np.testing.assert_allclose(np.abs(draws - [5, 6, 7, 8]).mean(axis=0), [float(s) for s in scales], rtol=0.3)
-
-
-def test_infinite_epsilon_adds_no_noise():
-    assert noisy_sums([1, 2, 3, 4], ErrorSums().scales(math.inf, 1), None) == [1, 2, 3, 4]
-    same = GeometricCounts.for_budget(math.inf, TABLES_SHARE, 2).release(np.array([3, 4]), None)
-    assert same.tolist() == [3, 4]
-    with pytest.raises(ZeroDivisionError):
-        ErrorSums().scales(Fraction(0), 1)

@@ -1,16 +1,11 @@
 """Models from noisy tables, compared with plain formulas, without noise and with it."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
-from skdpmic import PrivateAdditiveClassifier, PrivateAdditiveRegressor
-from skdpmic.models.additive_classifier import nearest_distributions
+from skdpmic._utils.arguments import nearest_shares
+from skdpmic.models.model_releases import ScorecardNoise, effects_on_classes, ridge
 from skdpmic.models.parts import offsets_of
-from skdpmic.models.ridge import moment_matrix, ridge
-from skdpmic.models.scorecard import effects_on_classes
-from skdpmic.models.scorecard_noise import ScorecardNoise
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -35,12 +30,6 @@ def tables(codes):
     return [part.sum(axis=0) for part in parts], pairs
 
 
-def test_moments_from_tables_equal_those_of_the_indicators():
-    codes, _ = codes_and_target()
-    Z = indicators(codes)
-    np.testing.assert_array_equal(moment_matrix(N, *tables(codes), OFFSETS), Z.T @ Z)
-
-
 def test_without_noise_the_model_is_ridge_regression_on_indicators():
     codes, y = codes_and_target()
     Z = indicators(codes)
@@ -48,14 +37,6 @@ def test_without_noise_the_model_is_ridge_regression_on_indicators():
     expected = Z @ np.linalg.solve(Z.T @ Z + np.eye(Z.shape[1]), Z.T @ y)
     np.testing.assert_allclose(effects.intercept + Z[:, 1:] @ effects.of_parts[:, 0], expected, atol=1e-9)
     assert not effects.deviations.any()
-
-
-def test_the_mean_effect_of_each_column_is_zero():
-    codes, y = codes_and_target()
-    Z = indicators(codes)
-    effects = ridge(Z.T @ Z, Z[:, 1:].T @ y[:, None], OFFSETS, 1.0, 0.1)
-    for first, last in pairwise(OFFSETS):
-        assert Z[:, 1 + first : 1 + last].sum(axis=0) @ effects.of_parts[first:last, 0] == pytest.approx(0, abs=1e-9)
 
 
 def noisy(moments, sums, count_scale, sum_scale, rng):
@@ -86,7 +67,7 @@ def test_the_stated_deviations_match_those_of_the_effects():
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_the_nearest_distributions_satisfy_the_conditions_of_a_projection(n_classes):
     scores = np.random.default_rng(0).normal(scale=0.7, size=(200, n_classes))
-    shares = nearest_distributions(scores)
+    shares = nearest_shares(scores)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     assert (shares >= 0).all()
     shift = (scores - shares).max(axis=1, keepdims=True)  # equal where shares are positive, no larger elsewhere
@@ -100,15 +81,3 @@ def test_effects_of_a_scorecard_without_noise_are_logarithms_of_relative_shares(
     odds = np.diff(effects.of_parts, axis=1).ravel()
     np.testing.assert_allclose(odds, [np.log(10.5 / 30.5), np.log(40.5 / 20.5)], atol=0.02)
     np.testing.assert_allclose(np.diff(effects.intercept), 0.0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_without_noise_a_signal_is_fitted(delta):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(size=(3000, 3))
-    y = np.abs(X[:, 0] - 0.5) + 0.3 * X[:, 1]
-    model = PrivateAdditiveRegressor(np.inf, delta, bounds=(0, 1), target_bounds=(0, 0.8)).fit(X, y)
-    assert model.score(X, y) > 0.9
-    classifier = PrivateAdditiveClassifier(np.inf, delta, bounds=(0, 1), classes=[0, 1, 2, 3])
-    assert classifier.fit(X, (X[:, 0] * 4).astype(int)).score(X, (X[:, 0] * 4).astype(int)) > 0.95

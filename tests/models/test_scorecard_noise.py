@@ -1,16 +1,21 @@
 """Noise of scorecards: sensitivities by exhaustive search, exact budgets, and the distribution of the factor."""
 
-import math
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 
-from skdpmic.models.scorecard import ScorecardRelease, candidate_factors, losses_in_steps, minus_log_prior
-from skdpmic.models.scorecard_noise import FACTOR_SHARE, STEPS, TOTAL_SHARE, ScorecardNoise, share_of_tables
-from skdpmic.models.target_steps import GRID
-from skdpmic.models.target_window import MEAN_SHARE, WINDOW_SHARE
+from skdpmic.models.model_releases import (
+    FACTOR_SHARE,
+    STEPS,
+    TOTAL_SHARE,
+    ScorecardNoise,
+    ScorecardRelease,
+    losses_in_steps,
+    share_of_tables,
+)
+from skdpmic.models.parts import GRID, MEAN_SHARE, WINDOW_SHARE
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 
@@ -61,8 +66,8 @@ def test_the_stated_deviations_are_those_of_the_noise(epsilon, delta):
     draw, zeros = entropy_source(0), np.zeros(20_000, dtype=np.int64)
     drawn = [
         (noise.noise_scale, noise.on_counts(zeros, draw)),
-        (noise.sum_scale, noise.on_sums(zeros, GRID, draw) / GRID),
-        (noise.step_scale, noise.on_steps(zeros, draw) / GRID),
+        (noise.sum_scale, noise.on_counts(zeros, draw, Fraction(GRID, 2)) / GRID),
+        (noise.step_scale, noise.on_counts(zeros, draw, GRID) / GRID),
         (noise.total_deviation, np.concatenate([noise.on_total(0, GRID, draw) for _ in range(2000)]) / GRID),
     ]
     for stated, z in drawn:
@@ -105,13 +110,6 @@ def test_the_factor_is_distributed_as_in_the_exponential_mechanism():
     assert ((found - expected) ** 2 / expected).sum() < 27.6
 
 
-def test_without_noise_the_best_factor_is_chosen_and_nothing_is_added():
-    noise = ScorecardNoise.for_budget(math.inf, 0.0, 5, None)
-    assert noise.choose(np.array([5, 2, 9]), np.zeros(3), None) == 1
-    assert noise.on_counts(np.arange(3), None).tolist() == noise.on_sums(np.arange(3), 8, None).tolist() == [0, 1, 2]
-    assert noise.on_total(7, 8, None).tolist() == [7]
-
-
 def test_the_ledger_is_charged_for_independent_releases():
     for of_numbers, is_bent in ((False, False), (True, False), (True, True)):
         release, part = ScorecardRelease(1.0, 0.0, 10, of_numbers, is_bent), share_of_tables(of_numbers, is_bent) / 10
@@ -133,12 +131,3 @@ def test_the_loss_of_a_record_is_within_its_steps_and_independent_of_other_recor
     assert min(each) >= 0
     assert max(each) <= STEPS
     assert losses_in_steps(truth, scores, are_classes) == sum(each)
-
-
-@pytest.mark.parametrize("n_columns", [1, 2, 5, 49, 1000])
-def test_the_usual_factor_is_one_over_the_root_of_the_number_of_columns(n_columns):
-    factors = candidate_factors(n_columns)
-    assert factors[-1] == 1.0
-    assert (np.diff(factors) > 0).all()
-    usual = factors[np.argmin(minus_log_prior(factors))]
-    assert usual == pytest.approx(1 / math.sqrt(n_columns), rel=1e-12)

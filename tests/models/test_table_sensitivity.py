@@ -6,16 +6,15 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from skdpmic.models.target_steps import GRID, in_steps, sums_in_parts
-from skdpmic.models.two_way_noise import (
+from skdpmic.models.model_releases import (
     CHANGE_OF_CLASSES,
     CHANGE_OF_NUMBERS,
     TwoWayNoise,
     squared_sensitivity,
-    squared_weight,
 )
+from skdpmic.models.parts import GRID, in_steps
 from skdpmic.privacy.composition import rho_for
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 
 
 def all_tables(record, target, sizes):
@@ -62,17 +61,11 @@ def test_the_noise_costs_at_most_its_budget_in_exact_fractions(n_columns, change
     d = n_columns
     costs = [
         Fraction(rows**2) * (d * (d - 1) - m * (m - 1) + 2 * (d - m)) / (2 * noise.count_variance)
-        + Fraction(rows**2) * (m * change.stays + (d - m) * change.moves) / (2 * noise.sum_variance)
+        + Fraction(rows**2) * (m * change.in_same_part + (d - m) * change.between_parts) / (2 * noise.sum_variance)
         for m in range(d + 1)
     ]
     assert max(costs) <= rho
     assert max(costs) >= rho * (1 - Fraction(1, noise.count_variance))  # the variance is rounded up to an integer
-
-
-def test_the_closed_form_of_the_theory_holds_for_even_numbers_of_columns():
-    for d in range(2, 60, 2):
-        assert squared_sensitivity(d, 2 * (d + 1), CHANGE_OF_NUMBERS) == Fraction(9, 4) * d**2 + 2 * d
-        assert squared_weight(d, CHANGE_OF_NUMBERS) == 2 * (d + 1)
 
 
 def test_each_target_becomes_steps_within_its_range_independently_of_others():
@@ -84,12 +77,3 @@ def test_each_target_becomes_steps_within_its_range_independently_of_others():
     assert steps[:, 0].tolist() == alone
     assert in_steps(ClassTarget(np.array([0, 1]), 2))[0].ravel().tolist() == [-1, 1]
     assert in_steps(ClassTarget(np.array([0, 2]), 3))[0].tolist() == [[1, 0, 0], [0, 0, 1]]
-
-
-def test_sums_equal_their_definition():
-    rng = np.random.default_rng(0)
-    columns, values = [rng.integers(0, 3, 50), rng.integers(0, 2, 50)], rng.integers(-9, 9, (50, 2))
-    sums = sums_in_parts(columns, [3, 4], values)
-    expected = [values[columns[0] == part].sum(axis=0) for part in range(3)]
-    expected += [values[columns[1] == part].sum(axis=0) for part in range(4)]
-    np.testing.assert_array_equal(sums, expected)

@@ -1,19 +1,16 @@
 """A plan states what the mechanisms of a fit do, and never understates the cost."""
 
 import math
-import re
 import warnings
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import skdpmic.statistics.sensitivity
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, plan_release
-from skdpmic.budget.filters import Cost, round_up
 from skdpmic.planning.plan import CONFIDENCE
+from skdpmic.privacy.composition import Cost, round_up
 from skdpmic.privacy.mechanisms import GaussianMechanism, KNormMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
@@ -110,7 +107,7 @@ def test_every_possible_release_mechanism_and_statistic_has_a_row():
     shape = {"n_samples": 1000, "n_features": 30, "epsilon": 1}
     rows = plan_release(k=12, delta=1e-6, **shape)
     assert {row[:3] for row in rows} == {(*kind, statistic) for kind in kinds for statistic in STATISTICS}
-    assert len(rows) == 25
+    assert len(rows) == 15
     assert {row[:2] for row in plan_release(k=12, **shape)} == {*kinds[:2], kinds[3]}
     # For many names, noise in a cube needs no delta.
     assert {row[:2] for row in plan_release(k=24, delta=1e-6, **shape)} == {*kinds[:3], ("names", "k-norm")}
@@ -125,9 +122,6 @@ def test_every_possible_release_mechanism_and_statistic_has_a_row():
 
 # --- The stated noise, compared with draws ------------------------------------------------------------------------
 
-N_DRAWS = 2000
-FOUR_STANDARD_ERRORS = 4 * math.sqrt(0.05 * 0.95 / N_DRAWS)  # alpha 6e-5 per test
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param(OneShotTopK, marks=pytest.mark.slow), ExponentialTopK])
@@ -135,8 +129,8 @@ def test_scores_that_differ_by_the_error_swap_places_once_in_forty_draws(kind):
     mechanism = kind(1, 2**24)
     source = entropy_source(0)
     scores = np.array([0.3, 0.3 + mechanism.half_width(CONFIDENCE)])
-    first = [mechanism.release(scores, source)[0] for _ in range(N_DRAWS)]
-    assert np.mean(np.array(first) == 0) == pytest.approx(0.025, abs=FOUR_STANDARD_ERRORS)
+    first = [mechanism.release(scores, source)[0] for _ in range(2000)]
+    assert np.mean(np.array(first) == 0) == pytest.approx(0.025, abs=4 * (0.05 * 0.95 / 2000) ** 0.5)
 
 
 def table(n=400, d=3):
@@ -166,7 +160,6 @@ ESTIMATORS = [
     DPMICScorer(**NUMBERS, mechanism="gaussian", delta=1e-5, correction=None),
     DPMICScorer(**NUMBERS, mechanism="k-norm"),
     DPMICScorer(**NUMBERS, mechanism="geometric"),
-    DPMICScorer(statistic="distance_correlation"),
     DPMICScorer(bounds=(0, 1), classes=[0, 1, 2], B=30),
     DPMICSelector(2, **NUMBERS, epsilon=3),
     DPMICSelector(k="all", **NUMBERS),
@@ -209,6 +202,7 @@ def test_the_first_row_of_an_estimators_plan_describes_its_fit(estimator):
 
 @pytest.mark.few
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.few
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -225,35 +219,6 @@ def test_a_ledger_that_adds_up_zcdp_is_charged_exactly_the_planned_rho(estimator
     estimator.set_params(ledger=ledger).fit(rng.random((100, 7)), rng.random(100))
     (entry,) = ledger.entries()
     assert estimator.plan(100, 7)[0].rho == round_up(Cost(*entry[2:4], entry.rho).in_zcdp, Fraction)
-
-
-def test_a_plan_costs_nothing_and_changes_nothing(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
-    estimator = DPMICScorer(**NUMBERS, ledger=ledger)
-    before = vars(estimator).copy()
-    estimator.plan(100, 5)
-    assert vars(estimator) == before
-    assert ledger.entries() == []
-
-
-def test_an_estimators_plan_takes_the_number_of_features_from_bounds():
-    assert DPMICScorer(bounds={"a": (0, 1), "b": (0, 9)}, target_bounds=(0, 1)).plan(100)[0].n_features == 2
-    for estimator in (DPMICScorer(**NUMBERS), DPMICScorer(statistic="kendall", bounds={"a": (0, 1)})):
-        with pytest.raises(ValueError, match="n_features must be an int >= 1, got None"):
-            estimator.plan(100)
-    with pytest.raises(ValueError, match="classes must be public for a plan"):
-        DPMICScorer(bounds=(0, 1), classes="data").plan(100, 3)
-    with pytest.raises(ValueError, match="epsilon must be finite"):
-        DPMICScorer(**NUMBERS, epsilon=math.inf).plan(100, 3)
-    with pytest.raises(ValueError, match="B must be"):
-        DPMICScorer(**NUMBERS, B=2).plan(100, 3)
-
-
-def test_nothing_is_stated_about_what_other_settings_find():
-    assert DPMICSelector(2, **NUMBERS).plan(1000, 10)[0].found > 0
-    for changed in ({"B": 30}, {"c": 3}, {"correction": None}):
-        assert math.isnan(DPMICSelector(2, **NUMBERS, **changed).plan(1000, 10)[0].found)
-    assert math.isnan(DPMICScorer(mechanism="geometric", **NUMBERS).plan(1000, 10)[0].found)
 
 
 # --- The table ----------------------------------------------------------------------------------------------------
@@ -276,13 +241,6 @@ def test_a_plan_is_shown_as_text_html_and_dataframe():
     assert frame["epsilon"].tolist() == [row.epsilon for row in plan]
 
 
-def test_the_plan_in_the_guide_is_what_its_code_prints(capsys):
-    guide = (Path(skdpmic.__file__).parents[1] / "docs" / "choose" / "planning.md").read_text(encoding="utf-8")
-    code, text = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", guide, re.DOTALL).groups()
-    exec(code, {})
-    assert capsys.readouterr().out == text
-
-
 def test_a_plan_for_a_billion_records_allocates_no_memory_for_them():
     tracemalloc = pytest.importorskip("tracemalloc")
     tracemalloc.start()
@@ -294,11 +252,6 @@ def test_a_plan_for_a_billion_records_allocates_no_memory_for_them():
 
 
 # --- People with several rows -----------------------------------------------------------------------------------------
-
-
-def test_people_with_several_rows_are_planned_for_as_people():
-    for row in plan_release(n_samples=500, n_features=5, epsilon=1.0, max_rows_per_group=4):
-        assert (row.n_samples, rebuilt(row, None, rows_per_group=4)[1].noise_scale) == (500, row.noise_scale)
 
 
 # --- Arguments ----------------------------------------------------------------------------------------------------
@@ -323,30 +276,7 @@ BAD = [
 ]
 
 
-@pytest.mark.slow
-def test_numpy_integers_are_planned_for_like_python_integers():
-    for n_samples in (3000, 30_000_000):  # sensitivities are fractions with its square or cube
-        plan = plan_release(n_samples=np.int64(n_samples), n_features=np.int32(10), k=np.int8(3), epsilon=1)
-        assert str(plan) == str(plan_release(n_samples=n_samples, n_features=10, k=3, epsilon=1))
-    scorer = DPMICScorer(statistic="distance_correlation", epsilon=1)
-    assert str(scorer.plan(np.int64(30_000_000), np.int64(10))) == str(scorer.plan(30_000_000, 10))
-
-
 @each("changed, message", BAD)
 def test_invalid_arguments_are_refused(changed, message):
     with pytest.raises(ValueError, match=message):
         plan_release(**(GOOD | changed))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "public, n_features",
-    [
-        ({"bounds": {"age": (0, 110)}, "categories": {"sex": ["f", "m"]}}, 3),  # the third declares its labels
-        ({"bounds": (0, 100), "categories": {"sex": ["f", "m"]}}, 4),
-        ({"bounds": {0: (0, 9)}, "categories": {1: range(30)}}, None),
-    ],
-)
-def test_features_with_labels_are_planned_for_without_their_names(public, n_features):
-    selector = DPMICSelector(k=1, target_bounds=(0, 1), **public)
-    assert selector.plan(n_samples=4000, n_features=n_features)[0].n_features == (n_features or 2)

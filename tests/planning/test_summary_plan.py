@@ -32,18 +32,6 @@ def test_a_planned_answer_suffices_and_is_hardly_more_than_needed(given):
     assert row.release == "summary"
 
 
-def test_many_columns_need_less_epsilon_with_a_delta():
-    rows = plan(n_samples=10_000, n_features=200, error=0.05, delta=1e-6)
-    assert [row.mechanism for row in rows] == ["gaussian", "k-norm"]
-    assert rows[0].epsilon < rows[1].epsilon / 2
-
-
-def test_people_with_several_rows_are_planned_for_as_people():
-    one, three = (plan(n_samples=5000, n_features=4, epsilon=0.2, max_rows_per_group=m)[0] for m in (1, 3))
-    assert three.error == pytest.approx(one.error, rel=0.02)
-    assert three.n_samples == 5000
-
-
 @each(
     "given, message",
     [

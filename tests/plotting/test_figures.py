@@ -17,9 +17,8 @@ from skdpmic.plotting import (
     ScoresDisplay,
     SummaryDisplay,
 )
-from skdpmic.plotting.figures import label_of
-from skdpmic.release.summary.cells import SummaryCells
-from skdpmic.release.summary.summary_result import ColumnShares
+from skdpmic.release.summary import ColumnShares
+from skdpmic.release.summary_cells import SummaryCells
 from skdpmic.table.domains import Range
 
 DISPLAYS = [
@@ -57,11 +56,3 @@ def test_plain_data_is_drawn_and_plot_returns_the_display(pyplot, display):
 
 def test_all_displays_are_tested_here():
     assert sorted(plotting.__all__) == [type(display).__name__ for display in DISPLAYS]
-
-
-def test_labels_are_short_on_one_line_and_never_formulas():
-    assert label_of("a\tb\n c") == "a b c"
-    assert label_of("x" * 24) == "x" * 24
-    assert label_of("x" * 25) == "x" * 23 + "…"
-    assert label_of("$1$") == r"\$1\$"
-    assert label_of(7) == "7"

@@ -1,5 +1,7 @@
 """The distributions that samplers and mechanisms must follow, implemented independently of the samplers."""
 
+import math
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -46,6 +48,12 @@ def half_width_pmf(size, scale):
     return weights / weights.sum()
 
 
+def cube_vectors(law, n_vectors, random):
+    """Independent vectors of noise in a cube, of shape (n_vectors, n_scores)."""
+    half_widths = random.gamma(law.n_scores + 1, law.scale, (n_vectors, 1))
+    return half_widths * random.uniform(-1, 1, (n_vectors, law.n_scores))
+
+
 def laplace_p_value(draws, scale):
     """P-value of a chi-square test that `draws` follow the discrete Laplace distribution."""
     return _chi_square(draws, float(scale) * stats.laplace.ppf(QUANTILES), lambda z: discrete_laplace_cdf(z, scale))
@@ -62,6 +70,12 @@ def gaussian_p_value(draws, sigma2):
     return _chi_square(draws, cuts, lambda z: discrete_gaussian_cdf(z, sigma2))
 
 
+def p_value_of_pmf(draws, pmf):
+    """P-value of a chi-square test that `draws` of integers >= 0 have the probabilities pmf[0], pmf[1], ..."""
+    at_most = np.cumsum(pmf)
+    return _chi_square(draws, np.searchsorted(at_most, QUANTILES), lambda z: at_most[int(min(z, len(at_most) - 1))])
+
+
 def _chi_square(draws, cuts, cdf):
     """Cells are the runs of integers between `cuts`; one with an expected count below 20 joins its left neighbour."""
     draws = np.asarray(draws, dtype=float)
@@ -73,6 +87,25 @@ def _chi_square(draws, cuts, cdf):
     cumulative = np.array([0.0, *(cdf(cut) for cut in kept[1:]), 1.0])
     observed = np.histogram(draws, bins=[-np.inf, *(cut + 0.5 for cut in kept[1:]), np.inf])[0]
     return stats.chisquare(observed, len(draws) * np.diff(cumulative)).pvalue
+
+
+def p_value_of_law(outcomes, law):
+    """P-value of a chi-square test that `outcomes` have the probabilities in `law`, a dict.
+
+    Outcomes that it leaves out are pooled, as are those with an expected count below 5.
+    """
+    n, observed = len(outcomes), Counter(outcomes)
+    often = [outcome for outcome, p in law.items() if n * p >= 5]
+    counts, expected = [observed[outcome] for outcome in often], [n * float(law[outcome]) for outcome in often]
+    if n - sum(expected) > 1e-6 * n:
+        counts, expected = [*counts, n - sum(counts)], [*expected, n - sum(expected)]
+    return stats.chisquare(counts, np.array(expected) * n / sum(expected)).pvalue
+
+
+def renyi(p, q, order):
+    """Divergence of two distributions without zeros, as arrays; logarithms keep powers from overflowing."""
+    logs = order * np.log(p) + (1 - order) * np.log(q)
+    return (logs.max() + math.log(np.exp(logs - logs.max()).sum())) / (order - 1)
 
 
 def truncated_geometric_pmf(count, n, scale):

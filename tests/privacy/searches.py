@@ -1,199 +1,101 @@
-"""Searches, exhaustive and by hill climbing, for the data set on which replacing one record changes a score most.
+"""Searches, exhaustive and by hill climbing, for neighbours whose scores are as far apart as possible."""
 
-Two neighbours share n - 1 records. So the largest change is the maximum, over all sets of n - 1 records, of
-max - min of the score over the place of the last record.
-"""
-
-from inspect import unwrap
-from itertools import permutations
-from typing import NamedTuple
+import math
+from functools import lru_cache
+from itertools import combinations, permutations
 
 import numba
 import numpy as np
+import pytest
 
-from skdpmic.statistics.grids import equipartitions, refine
-from skdpmic.statistics.mic.cell_counts import _count_records
-from skdpmic.statistics.mic.code_grids import class_grids
-from skdpmic.statistics.mic.mic_e import mass_plan
-from skdpmic.statistics.mic.mic_r import RangeGrids, chance_of
-from skdpmic.statistics.mic.optimize_axis import _optimize_axis, _room, _units, entropy_table
-from skdpmic.statistics.mic.rank_grids import mic_e_of_ranks
+from skdpmic.statistics.mic.characteristic import mass_plan
+from skdpmic.statistics.mic.optimize_axis import entropy_table
+from skdpmic.statistics.mic.statistic import mic_e_of_ranks
 
-_count, _optimize = numba.njit(unwrap(_count_records)), numba.njit(unwrap(_optimize_axis))  # called by compiled code
+UNIT = (0.0, 1.0)
+MM = "miller-madow"
+LOG3 = math.log2(3)
+ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
+compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
 
-# --- MICr: a data set is a list of places on a grid -------------------------------------------------------------
-
-
-class _Way(NamedTuple):
-    """One axis merged, the other fixed: the arguments of the MICr kernels, so that calls stay in compiled code."""
-
-    part: np.ndarray  # Cells.common of the merged axis, and of the fixed axis
-    row: np.ndarray
-    cuts: np.ndarray  # their Cells.starts
-    borders: np.ndarray
-    groups: np.ndarray
-    grids: np.ndarray
-    below: np.ndarray  # room
-    places: np.ndarray
+# --- Exhaustive: a data set is a table of counts, with a cell for each place where a record can be -------------------
 
 
-def _way(free, fixed, groups):
-    """Make a `_Way` from two columns."""
-    free, fixed = free.free, fixed.fixed
-    below = np.empty(np.dot(free.n_corners, fixed.n_corners), dtype=np.uint32)
-    places = np.empty((len(groups.numbers), 2), dtype=np.uint64)
-    rows = groups.grids.rows
-    return _Way(free.common, fixed.common, free.starts, fixed.starts, groups.numbers, rows, below, places)
+@lru_cache(maxsize=4)
+def all_tables(shape, n):
+    """All tables of n records, (n_tables, *shape), and all pairs of them that differ by a move of one record."""
+    n_places = math.prod(shape)
+    bars = np.array(list(combinations(range(n + n_places - 1), n_places - 1)))
+    counts = np.diff(bars, axis=1, prepend=-1, append=n + n_places - 1) - 1
+    keys = counts @ (n + 1) ** np.arange(n_places)
+    order = np.argsort(keys)
+    pairs = []
+    for start, end in combinations(range(n_places), 2):
+        can_move = np.flatnonzero(counts[:, start])
+        moved = keys[can_move] + (n + 1) ** end - (n + 1) ** start
+        pairs.append((can_move, order[np.searchsorted(keys, moved, sorter=order)]))
+    return counts.reshape(-1, *shape), np.concatenate(pairs, axis=1)
 
 
-@numba.njit
-def _largest_entry(largest, free_cells, fixed_cells, way, entropies, room):
-    part, row, cuts, borders, groups, grids, below, places = way
-    of_one, found = below.reshape(1, -1), np.array([largest])
-    _count(free_cells.reshape(1, -1), fixed_cells.reshape(1, -1), part, row, groups, of_one, places)
-    table, units, chance = entropies
-    starts, ends, columns, best, n_mi = room
-    _optimize(
-        found, of_one, places, cuts, borders, grids, table.g, table.g_pairs, table.step, chance, units, starts,
-        ends, columns, best, n_mi,
-    )  # fmt: skip
-    return found[0]
+def largest_change(scores, moves, m=1):
+    """The largest difference of scores between tables that are m moves of a record apart, or fewer."""
+    here, there = np.concatenate([moves, moves[::-1]], axis=1)
+    reached = scores
+    for _ in range(m):
+        further = reached.copy()
+        np.maximum.at(further, here, reached[there])
+        reached = further
+    return (reached - scores).max()
 
 
-@numba.njit
-def _range_over_last_record(records, x, y, ways, room, entropies):
-    """Max - min of the score of `records`, given as places, and one more record, over the place of that record."""
-    n = len(records) + 1
-    places = np.append(records, 0)
-    smallest, largest = np.inf, -np.inf
-    for last in range(len(x)):
-        places[n - 1] = last
-        x_cells, y_cells = x[places], y[places]
-        score = 0.0
-        for i in range(len(ways)):
-            score = _largest_entry(score, x_cells, y_cells, ways[i], entropies, room)
-            x_cells, y_cells = y_cells, x_cells
-        score = min(score, 1.0)
-        smallest, largest = min(smallest, score), max(largest, score)
-    return largest - smallest
+def scores_of_tables(tables, x_places, y_places, scorer_of, domain=UNIT):
+    """The scores of records on the places of a feature and of a target, from `scorer_of` a target."""
+    totals, group = np.unique(tables.sum(axis=1), axis=0, return_inverse=True)
+    scores, places = np.empty(len(tables)), np.tile(x_places, len(y_places))
+    for number, of_places in enumerate(totals):
+        features = [np.repeat(places, table.T.ravel()) for table in tables[group == number]]
+        scorer = scorer_of(np.repeat(y_places, of_places))
+        scores[group == number] = scorer.score_block(features, [domain] * len(features))
+    return scores
 
 
-@numba.njit
-def _is_first_of_its_kind(records, symmetries):
-    """Whether no symmetry maps the sorted `records` to a lexicographically smaller list."""
-    for symmetry in symmetries:
-        image = np.sort(symmetry[records])
-        for i in range(len(records)):
-            if image[i] != records[i]:
-                if image[i] < records[i]:
-                    return False
-                break
-    return True
+def information(tables):
+    """Mutual information in bits, of tables of shape (..., n_rows, n_columns) with the same total."""
+
+    def g(counts):
+        return (counts * np.log2(np.maximum(counts, 1e-300))).sum(axis=-1)
+
+    total = tables.reshape(-1, *tables.shape[-2:])[0].sum()
+    margins = g(tables.sum(axis=-1)) + g(tables.sum(axis=-2))
+    return (g(tables.reshape(*tables.shape[:-2], -1)) - margins + total * math.log2(total)) / total
 
 
-@numba.njit
-def _largest_change(n, x, y, ways, room, symmetries, entropies):
-    """The largest range over the last record, among all multisets of n - 1 places up to symmetry."""
-    n_places = len(x)
-    records = np.zeros(n - 1, np.int64)
-    largest = 0.0
-    while True:
-        if _is_first_of_its_kind(records, symmetries):
-            largest = max(largest, _range_over_last_record(records, x, y, ways, room, entropies))
-        i = n - 2
-        while i >= 0 and records[i] == n_places - 1:
-            i -= 1
-        if i < 0:
-            return largest
-        records[i:] = records[i] + 1
+def joined(tables, rows, columns):
+    """Tables of shape (..., n_rows, n_columns) with rows and columns added up in groups."""
+    of_rows, of_columns = (np.eye(max(groups) + 1, dtype=np.int64)[list(groups)] for groups in (rows, columns))
+    return of_rows.T @ tables @ of_columns
 
 
-class Places(NamedTuple):
-    """Both axes, with a record on each place, and the arguments for scoring them."""
-
-    x: np.ndarray
-    y: np.ndarray
-    ways: tuple
-    most: tuple  # of Grids
-    symmetries: np.ndarray  # of the MICr score, as permutations of the places
-    chance: float
+# --- By hill climbing -------------------------------------------------------------------------------------------------
 
 
-def numeric_places(B, c, positions, correction=None):
-    """The places of a square grid.
+def climb(seed, n, n_steps, counts_of, score):
+    """The largest change of ``score(counts)`` found by a walk over data sets of n records that never steps down.
 
-    `positions` are the coordinates in (0, 1). None puts one into every cell of the common refinement; then every data
-    set is equivalent to one on these places.
+    `counts_of` holds the counts of a record in each place. Two neighbours share n - 1 records, so a data set is n - 1
+    of them, and the change is the range over the place of the last. Seed 0 starts from all records in one place, other
+    seeds from a few heavily occupied places.
     """
-    grids = RangeGrids(B, c, correction=correction)
-    if positions is None:
-        edges, _ = refine(0.0, 1.0, equipartitions(grids.plan[:, :2]))
-        inner = np.concatenate([[0.0], edges, [1.0]])
-        positions = (inner[:-1] + inner[1:]) / 2
-    positions = np.array(positions)
-    x, y = (axis.ravel() for axis in np.meshgrid(positions, positions, indexing="ij"))
-    places = np.arange(len(x)).reshape(len(positions), -1)
-    symmetries = [places, places.T]
-    if np.allclose(positions, 1 - positions[::-1]):
-        symmetries = [flipped for turned in symmetries for flipped in _flips(turned)]
-    x, y = grids.place(x, (0.0, 1.0)), grids.place(y, (0.0, 1.0))
-    ways = _way(x, y, grids.groups.complete), _way(y, x, grids.groups.complete)
-    return _places(x, y, ways, grids, symmetries, correction)
-
-
-def _places(x, y, ways, grids, symmetries, correction):
-    symmetries = np.array([symmetry.ravel() for symmetry in symmetries])
-    return Places(x.cells, y.cells, ways, grids.groups.most, symmetries, chance_of(correction))
-
-
-def _flips(places):
-    return [places, places[::-1], places[:, ::-1], places[::-1, ::-1]]
-
-
-def class_places(n_classes, B, c, correction=None):
-    """The same for a discrete target: one place for each class in each master bin covers all data sets."""
-    grids = class_grids(n_classes, B, c)
-    n_master = grids.plan[0, 1]
-    x, codes = np.divmod(np.arange(n_master * n_classes), n_classes)
-    places = np.arange(n_master * n_classes).reshape(n_master, n_classes)
-    symmetries = [
-        turned[:, order] for turned in (places, places[::-1]) for order in map(list, permutations(range(n_classes)))
-    ]
-    x, y = grids.place((x + 0.5) / n_master, (0.0, 1.0)), grids.place_codes(codes)
-    return _places(x, y, (_way(x, y, grids.groups.complete),), grids, symmetries, correction)
-
-
-def largest_change_of_mic_r(n, places):
-    """The largest change of the score over all data sets of n records on these places."""
-    return _largest_change(n, *places[:3], _room(places.most), places.symmetries, _entropies(n, places))
-
-
-def _entropies(n, places):
-    table = entropy_table(n)
-    return table, _units(table, n, places.most), places.chance * table.scale
-
-
-def climb_mic_r(seed, n, n_steps, places):
-    """The largest change found by a walk over data sets of n records."""
-    x, y, ways, most, *_ = places
-    room, entropies = _room(most), _entropies(n, places)
+    n_places = len(counts_of)
+    rng = np.random.default_rng(seed)
+    start = rng.choice(rng.choice(n_places, size=4), size=n - 1) if seed else np.zeros(n - 1, dtype=np.int64)
 
     def height(records):
-        return _range_over_last_record(records, x, y, ways, room, entropies)
-
-    return climb_places(seed, n, n_steps, np.arange(len(x)), height)
-
-
-def climb_places(seed, n, n_steps, places, height):
-    """The largest height found by a walk over the places of n - 1 records that never steps down.
-
-    Seed 0 starts from all records in one place, other seeds from a few heavily occupied places.
-    """
-    rng = np.random.default_rng(seed)
-    start = rng.choice(rng.choice(places, size=4), size=n - 1) if seed else np.full(n - 1, places[0])
+        counts = np.bincount(records, minlength=n_places).astype(np.uint32) @ counts_of
+        return np.ptp([score(counts + of_last) for of_last in counts_of])
 
     def step(records):
-        target = rng.choice(places)
+        target = rng.integers(n_places)
         if rng.random() < 0.1:  # move all records of one place to another
             records[records == records[rng.integers(n - 1)]] = target
         else:
@@ -213,7 +115,7 @@ def _climb(state, step, n_steps, height):
     return best
 
 
-# --- MICe: a data set is a permutation: the ranks in y, in ascending order of x ----------------------------------
+# --- MICe: a data set is a permutation: the ranks in y, in ascending order of x --------------------------------------
 
 
 def mic_e_of(y_ranks, B, c):
@@ -223,8 +125,7 @@ def mic_e_of(y_ranks, B, c):
 
 def largest_change_of_mic_e(n, B, c):
     """The largest change of the score over all pairs of neighbours with n records."""
-    plan, table = mass_plan(float(B), c), entropy_table(n)
-    return max(_range_of_ranks(np.array(y_ranks), np.arange(n), plan, table) for y_ranks in permutations(range(n - 1)))
+    return max(_range_of_ranks(np.array(y_ranks), np.arange(n), B, c) for y_ranks in permutations(range(n - 1)))
 
 
 def climb_mic_e(seed, n, n_steps, B, c):
@@ -245,25 +146,10 @@ def climb_mic_e(seed, n, n_steps, B, c):
             else:
                 y_ranks[[i, j]] = y_ranks[[j, i]]
 
-    plan, table = mass_plan(float(B), c), entropy_table(n)
-    return _climb(start, step, n_steps, lambda y_ranks: _range_of_ranks(y_ranks, last_ranks, plan, table))
+    return _climb(start, step, n_steps, lambda y_ranks: _range_of_ranks(y_ranks, last_ranks, B, c))
 
 
-def _range_of_ranks(y_ranks, ranks, plan, table):
+def _range_of_ranks(y_ranks, ranks, B, c):
     """Max - min of the score of these records and one more, over its ranks in x and y among `ranks`."""
-    smallest, largest = np.inf, -np.inf
-    for i in ranks:
-        for j in ranks:
-            value = mic_e_of_ranks(_with_record(y_ranks, i, j), plan, table)
-            smallest, largest = min(smallest, value), max(largest, value)
-    return largest - smallest
-
-
-@numba.njit
-def _with_record(y_ranks, i, j):
-    """Insert a record at rank i in x and rank j in y."""
-    longer = np.empty(len(y_ranks) + 1, np.int64)
-    for t in range(len(y_ranks)):
-        longer[t + (t >= i)] = y_ranks[t] + (y_ranks[t] >= j)
-    longer[i] = j
-    return longer
+    others = [y_ranks + (y_ranks >= j) for j in range(len(y_ranks) + 1)]
+    return np.ptp([mic_e_of(np.insert(others[j], i, j), B, c) for i in ranks for j in ranks])

@@ -5,7 +5,7 @@ import math
 from collections import defaultdict
 from fractions import Fraction
 from functools import partial
-from itertools import combinations_with_replacement, product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,120 +15,48 @@ from skdpmic.privacy import mechanisms, noise, top_k
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
 from skdpmic.privacy.top_k import OneShotTopK
-from skdpmic.statistics.sensitivity import (
-    binary_mi_sensitivity,
-    mi_sensitivity,
-    mic_r_sensitivity,
-    mtv_r_sensitivity,
-)
+from skdpmic.statistics.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from tests.privacy.auditing import independent, largest_log_ratio, law_of, noises_within
 from tests.privacy.laws import discrete_laplace_cdf, geometric_cdf
-
-ERROR = 1e-9  # far above the rounding error of two scores, far below any gap that matters
-
-# --- Mutual information on a fixed grid: all tables of up to 8 records -------------------------------------------
-
-
-def largest_change_of_mutual_information(n_rows, n_columns, n):
-    """The maximum over all tables of n records of the range over the last record's cell."""
-    n_cells = n_rows * n_columns
-    rest = np.array(list(combinations_with_replacement(range(n_cells), n - 1)))
-    tables = np.stack([np.sum(rest == cell, axis=1) for cell in range(n_cells)], axis=1)
-    values = [_information(tables + np.eye(n_cells, dtype=int)[cell], n_rows) for cell in range(n_cells)]
-    return (np.max(values, axis=0) - np.min(values, axis=0)).max()
-
-
-def _information(tables, n_rows):
-    """Mutual information in bits of many tables with the same total at once."""
-    n = tables[0].sum()
-    g = np.array([m * math.log2(m) if m else 0.0 for m in range(n + 1)])
-    tables = tables.reshape(len(tables), n_rows, -1)
-    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
-    return (g[tables].sum(axis=(1, 2)) - g[rows].sum(axis=1) - g[columns].sum(axis=1) + g[n]) / n
-
-
-@pytest.mark.parametrize("n", range(2, 9))
-@pytest.mark.parametrize("n_rows, n_columns", [(2, 2), (2, 3), (4, 2), (3, 3), (3, 4)])
-@pytest.mark.combinations
-def test_no_table_of_up_to_8_records_changes_by_more_than_the_sensitivity_of_a_fixed_grid(n_rows, n_columns, n):
-    largest = largest_change_of_mutual_information(n_rows, n_columns, n)
-    if min(n_rows, n_columns) == 2:
-        assert largest == pytest.approx(binary_mi_sensitivity(n), abs=1e-12)
-    else:
-        assert largest <= mi_sensitivity(n) + ERROR
-        if n % 2 == 1:
-            assert largest == pytest.approx(mi_sensitivity(n), abs=1e-12)
-
+from tests.privacy.searches import ERROR, MM, all_tables, largest_change, scores_of_tables
 
 # --- The scores of the estimators: all tables on a few places ---------------------------------------------------
 
-
-def largest_change_of_scores(scores_of, n, x_places, y_places):
-    """The largest change of a score over all tables of n records on these places.
-
-    All possible features are scored at once, against every target in turn.
-    """
-    features = np.array(list(product(x_places, repeat=n))).T
-    scores = np.array([scores_of(features, np.array(y)) for y in product(y_places, repeat=n)])
-    scores = scores.reshape(len(y_places) ** (n - 1), len(y_places), len(x_places) ** (n - 1), len(x_places))
-    return (scores.max(axis=(1, 3)) - scores.min(axis=(1, 3))).max()
-
-
 PLACES = (0.1, 0.45, 0.9)  # in halves 0 0 1, in thirds 0 1 2
-
-
 STATISTICS = {  # parameters, sensitivity, and whether a small table attains it
     "mic_r": ({"correction": None}, mic_r_sensitivity, True),
-    "corrected": ({"correction": "miller-madow"}, mic_r_sensitivity, False),
+    "corrected": ({"correction": MM}, mic_r_sensitivity, False),
     "mtv_r": ({"statistic": "mtv_r"}, partial(mtv_r_sensitivity, knows_target_shares=True), True),
 }
-
-
-def with_known_shares(name, parameters, n_pieces):
-    """Parameters of a scorer; MTVr gets equal target shares, as learnt shares would differ between neighbours."""
-    return parameters | ({"target_shares": [1 / n_pieces] * n_pieces} if name == "mtv_r" else {})
-
-
-def assert_matches_sensitivity(largest, sensitivity, is_attained):
-    assert largest <= sensitivity + ERROR
-    assert largest > sensitivity / 2
-    if is_attained:
-        assert largest == pytest.approx(sensitivity, abs=ERROR)
-
-
-@pytest.mark.parametrize("n, B, c", [(4, 4, 1), (4, 9, 1), pytest.param(5, 9, 2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", STATISTICS)
-@pytest.mark.combinations
-def test_no_small_table_changes_a_score_by_more_than_the_sensitivity(name, n, B, c):
-    parameters, sensitivity, is_attained = STATISTICS[name]
-    parameters = with_known_shares(name, parameters, 2)
-
-    def scores_of(X, y):
-        return dp_mic_regression(X, y, epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 1), B=B, c=c, **parameters)
-
-    assert_matches_sensitivity(largest_change_of_scores(scores_of, n, PLACES, PLACES), sensitivity(n), is_attained)
+SIZES = [  # records, classes, B, c
+    *[(4, None, 4, 1), (4, None, 9, 1), (4, 2, 4, 2), (4, 3, 9, 2)],
+    *[(5, None, 9, 2), (5, 2, 8, 2), (4, 4, 12, 2), (5, 3, 12, 2)],
+]
 
 
 @pytest.mark.parametrize(
-    "n, n_classes, B",
-    [
-        (4, 2, 4),
-        (4, 3, 9),
-        *(pytest.param(*table, marks=pytest.mark.slow) for table in ((5, 2, 8), (4, 4, 12), (5, 3, 12))),
-    ],
+    "n, n_classes, B, c", [pytest.param(*size, marks=[pytest.mark.slow] * (size in SIZES[4:])) for size in SIZES]
 )
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.combinations
-def test_no_small_table_changes_a_score_against_classes_by_more_than_the_sensitivity(name, n, n_classes, B):
+def test_no_small_table_changes_a_score_by_more_than_the_sensitivity(name, n, n_classes, B, c):
     parameters, sensitivity, is_attained = STATISTICS[name]
-    parameters = with_known_shares(name, parameters, n_classes)
-    classes = range(n_classes)
+    parameters = {"epsilon": math.inf, "bounds": (0, 1), "B": B, "c": c, **parameters}
+    if name == "mtv_r":  # equal target shares, as learnt shares would differ between neighbours
+        parameters["target_shares"] = [1 / (n_classes or 2)] * (n_classes or 2)
+    if n_classes:
+        function, targets = partial(dp_mic_classif, classes=range(n_classes), **parameters), range(n_classes)
+    else:
+        function, targets = partial(dp_mic_regression, target_bounds=(0, 1), **parameters), PLACES
 
-    def scores_of(X, y):
-        return dp_mic_classif(X, y, epsilon=math.inf, bounds=(0, 1), classes=classes, B=B, c=2, **parameters)
+    def scorer_of(y):
+        return SimpleNamespace(score_block=lambda X, domains: function(np.transpose(X), y))
 
-    largest = largest_change_of_scores(scores_of, n, PLACES, classes)
-    assert_matches_sensitivity(largest, sensitivity(n), is_attained and (n_classes < 4 or name == "mic_r"))
+    tables, moves = all_tables((len(PLACES), len(targets)), n)
+    largest = largest_change(scores_of_tables(tables, PLACES, targets, scorer_of), moves)
+    assert sensitivity(n) / 2 < largest <= sensitivity(n) + ERROR
+    if is_attained and (n_classes != 4 or name == "mic_r"):
+        assert largest == pytest.approx(sensitivity(n), abs=ERROR)
 
 
 # --- The samplers: all paths of their random choices ------------------------------------------------------------
@@ -161,64 +89,55 @@ def law_over_paths(run, n_paths=1000):
     return law, -sum(weight for weight, _ in open_paths)
 
 
-def choose_uniformly(monkeypatch, choose):
-    monkeypatch.setattr(noise, "uniform_below", lambda bound, *_: np.array([choose([1 / bound] * bound)]))
+@pytest.fixture
+def matches_law(monkeypatch):
+    """Check a sampler's distribution over all choices that its uniform numbers, and the draws of ``inner``, take."""
 
+    def check(sample, expected, **inner):
+        def run(choose):
+            monkeypatch.setattr(noise, "uniform_below", lambda bound, *_: np.array([choose([1 / bound] * bound)]))
+            for name, (kind, law_of_one) in inner.items():
+                draw = lambda *of, kind=kind, law_of_one=law_of_one: np.array([choose(law_of_one(*of))], kind)  # noqa: E731
+                monkeypatch.setattr(noise, name, draw)
+            return int(sample())
 
-def assert_law(found, unexplored, expected):
-    assert unexplored < 3e-3
-    for value, probability in found.items():
-        assert probability - 1e-12 <= expected(value) <= probability + unexplored + 1e-12
+        law, unexplored = law_over_paths(run)
+        assert unexplored < 3e-3
+        return all(p - 1e-12 <= expected(value) <= p + unexplored + 1e-12 for value, p in law.items())
+
+    return check
 
 
 @pytest.mark.parametrize("numerator, denominator", [(0, 1), (1, 1), (1, 2), (2, 3)])
-def test_the_paths_of_a_coin_add_up_to_its_probability(numerator, denominator, monkeypatch):
-    def run(choose):
-        choose_uniformly(monkeypatch, choose)
-        return bool(noise._bernoulli_exp(np.array([numerator]), denominator, None)[0])
-
-    p = math.exp(-numerator / denominator)
-    assert_law(*law_over_paths(run), {True: p, False: 1 - p}.get)
+def test_the_paths_of_a_coin_add_up_to_its_probability(numerator, denominator, matches_law):
+    p, numerators = math.exp(-numerator / denominator), np.array([numerator])
+    assert matches_law(lambda: noise._bernoulli_exp(numerators, denominator, None)[0], {1: p, 0: 1 - p}.get)
 
 
-@pytest.mark.parametrize("scale", [1, 2, Fraction(3, 2), Fraction(2, 5)])
-def test_the_paths_of_geometric_noise_given_its_coins_add_up_to_its_distribution(scale, monkeypatch):
-    def run(choose):
-        def flip(numerators, denominator, source):
-            p = math.exp(-numerators[0] / denominator)
-            return np.array([choose([1 - p, p]) == 1])
-
-        choose_uniformly(monkeypatch, choose)
-        monkeypatch.setattr(noise, "_bernoulli_exp", flip)
-        return int(noise.geometric(scale, 1, None)[0])
-
-    assert_law(*law_over_paths(run), lambda z: geometric_cdf(z, scale) - geometric_cdf(z - 1, scale))
+SCALES = [1, 2, Fraction(3, 2), Fraction(2, 5)]
 
 
-def law_given_magnitudes(sampler, scale, monkeypatch):
-    magnitudes = noises_within(lambda z: geometric_cdf(z, scale), 0, 60)
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_paths_of_geometric_noise_given_its_coins_add_up_to_its_distribution(scale, matches_law):
+    def coin(numerators, denominator, source):
+        return [-math.expm1(-numerators[0] / denominator), math.exp(-numerators[0] / denominator)]
 
-    def run(choose):
-        choose_uniformly(monkeypatch, choose)
-        monkeypatch.setattr(noise, "geometric", lambda *_: np.array([choose([p for _, p in magnitudes])]))
-        return int(sampler(scale, 1, None)[0])
-
-    return law_over_paths(run)
+    expected = lambda z: geometric_cdf(z, scale) - geometric_cdf(z - 1, scale)  # noqa: E731
+    assert matches_law(lambda: noise.geometric(scale, 1, None)[0], expected, _bernoulli_exp=(bool, coin))
 
 
-@pytest.mark.parametrize("scale", [1, 2, Fraction(3, 2), Fraction(2, 5)])
-def test_the_paths_of_laplace_noise_given_its_magnitude_add_up_to_its_distribution(scale, monkeypatch):
-    found, unexplored = law_given_magnitudes(noise.discrete_laplace, scale, monkeypatch)
-    assert_law(found, unexplored, lambda z: discrete_laplace_cdf(z, scale) - discrete_laplace_cdf(z - 1, scale))
+def zero_twice(scale, size, source):
+    magnitude = noise.geometric(scale, size, source)
+    return np.where(noise.uniform_below(2, size, source) == 0, -magnitude, magnitude)
 
 
-def test_a_sampler_that_counts_zero_twice_is_detected(monkeypatch):
-    def zero_twice(scale, size, source):
-        magnitude = noise.geometric(scale, size, source)
-        return np.where(noise.uniform_below(2, size, source) == 0, -magnitude, magnitude)
-
-    found, _ = law_given_magnitudes(zero_twice, 2, monkeypatch)
-    assert found[0] > 1.2 * (discrete_laplace_cdf(0, 2) - discrete_laplace_cdf(-1, 2))
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_paths_of_laplace_noise_given_its_magnitude_add_up_to_its_distribution(scale, matches_law):
+    magnitudes = [p for _, p in noises_within(lambda z: geometric_cdf(z, scale), 0, 60)]
+    for sampler in (noise.discrete_laplace, zero_twice):
+        expected = lambda z: discrete_laplace_cdf(z, scale) - discrete_laplace_cdf(z - 1, scale)  # noqa: E731
+        matches = matches_law(lambda: sampler(scale, 1, None)[0], expected, geometric=(int, lambda *_: magnitudes))  # noqa: B023
+        assert matches == (sampler is noise.discrete_laplace)
 
 
 # --- What is released: every outcome of the real mechanisms -----------------------------------------------------
@@ -270,7 +189,7 @@ def support_law(steps, publish, scale, monkeypatch, highest=45):
 
     def release(noises):
         monkeypatch.setattr(top_k, "geometric", lambda *_: np.array(noises, dtype=object))
-        chosen = OneShotTopK(1, scale).release(np.array(steps) * GRID, random_bytes=None)
+        chosen, _ = OneShotTopK(1, scale).release(np.array(steps) * GRID, random_bytes=None)
         return publish(tuple(chosen), [step + z for step, z in zip(steps, noises, strict=True)])
 
     noises_of = [noises_within(lambda z: geometric_cdf(z, scale), 0, highest - step) for step in steps]

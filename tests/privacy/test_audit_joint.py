@@ -9,7 +9,7 @@ from skdpmic.privacy.mechanisms import to_grid
 from skdpmic.release.kinds import JointFeatures
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.records import Shape
-from skdpmic.table.targets import ClassTarget
+from skdpmic.table.values import ClassTarget
 from tests.privacy.test_in_turn import by_permute_and_flip
 
 UNIT = (0.0, 1.0)

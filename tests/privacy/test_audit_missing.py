@@ -15,28 +15,18 @@ from skdpmic.privacy.mechanisms import LaplaceMechanism
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.records import Shape
 from tests.privacy.auditing import privacy_loss_at_least
+from tests.privacy.test_audit_releases import ALPHA, PUBLIC, scorer
 
-ALPHA = 1e-2
-N = 40
-COPIES = 120  # of a feature, each with its own share of the budget and its own draw
-NUMBERS = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1, "correction": None}
-LABELS = NUMBERS | {"bounds": None, "categories": {j: [0, 1] for j in range(COPIES)}}
+COPIES, N = 120, 40
+LABELS = PUBLIC | {"bounds": None, "categories": {j: [0, 1] for j in range(COPIES)}}
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source continues from run to run
 
 
-def table_of(last, others):
-    """A few informative records, including the last, among many uninformative ones."""
-    x, y = np.full(N, others, dtype=float), np.zeros(N)
-    x[:4], x[-1], y[-1] = 0, last, 1
-    return x[:, None], y
+def fit(table, source, **parameters):
+    return scorer(COPIES, **parameters)(table, source, 1.0).scores_
 
 
-def fit(table, source, statistic, public):
-    scorer = DPMICScorer(epsilon=COPIES * 1.0, statistic=statistic, random_state=source, **public)
-    return scorer.fit(np.repeat(table[0], COPIES, axis=1), table[1]).scores_
-
-
-def fit_of_present_rows(table, source, statistic, public):
+def fit_of_present_rows(table, source, statistic, **public):
     present = np.isin(table[0][:, 0], (0, 1))
     one = public | ({"categories": {0: [0, 1]}} if "categories" in public else {})
     exact = DPMICScorer(epsilon=math.inf, statistic=statistic, **one).fit(table[0][present], table[1][present])
@@ -46,31 +36,28 @@ def fit_of_present_rows(table, source, statistic, public):
 
 
 def loss(release, statistic, public, others, turns_into):
-    source = np.random.RandomState(0)
-    here, there = table_of(turns_into, others), table_of(1, others)
+    """Of a few informative records, including the last, among many uninformative ones."""
+    source, tables = np.random.RandomState(0), []
+    for last in (turns_into, 1):
+        x, y = np.full(N, others, dtype=float), np.zeros(N)
+        x[:4], x[-1], y[-1] = 0, last, 1
+        tables.append((x[:, None], y))
     return privacy_loss_at_least(
-        lambda table: release(table, source, statistic, public), here, there, lambda score: score < 0.3, 15, ALPHA
+        lambda table: release(table, source, statistic=statistic, **public),
+        *tables,
+        lambda score: score < 0.3,
+        15,
+        ALPHA,
     )
 
 
-CASES = [
-    ("mic_r", NUMBERS, math.nan, math.nan),
-    ("mtv_r", NUMBERS, math.nan, math.nan),
-    ("mic_r", LABELS, math.nan, math.nan),
-    ("mic_r", LABELS, 7, 7),  # another label
-    ("mtv_r", LABELS, math.nan, 7),
+CASES = [  # the last two: another label
+    *[(name, public, math.nan, math.nan) for name, public in (("mic_r", PUBLIC), ("mtv_r", PUBLIC), ("mic_r", LABELS))],
+    *[("mic_r", LABELS, 7, 7), ("mtv_r", LABELS, math.nan, 7)],
 ]
 
 
 @pytest.mark.few
-@pytest.mark.parametrize(
-    "statistic, public, others, turns_into",
-    [*CASES[:2], *(pytest.param(*c, marks=pytest.mark.slow) for c in CASES[2:])],
-)
-def test_a_value_that_turns_missing_costs_no_more_than_epsilon(statistic, public, others, turns_into):
-    assert loss(fit, statistic, public, others, turns_into) <= 1
-
-
-@pytest.mark.parametrize("statistic, public, others, turns_into", CASES)
-def test_leaving_out_rows_with_missing_values_is_detected(statistic, public, others, turns_into):
-    assert loss(fit_of_present_rows, statistic, public, others, turns_into) > 1
+@pytest.mark.parametrize("case", CASES)
+def test_a_value_that_turns_missing_costs_no_more_than_epsilon_but_leaving_out_its_row_does(case):
+    assert loss(fit, *case) <= 1 < loss(fit_of_present_rows, *case)

@@ -3,45 +3,54 @@
 No climb may find such a pair, but each must find one if the sensitivity is too small.
 """
 
-import numba
 import numpy as np
 import pytest
 
+from skdpmic.statistics.mic.optimize_axis import entropy_table
+from skdpmic.statistics.mic.statistic import ContinuousGrids, DiscreteGrids
 from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity
-from tests.privacy.searches import class_places, climb_mic_e, climb_mic_r, numeric_places
+from skdpmic.table.domains import Nominal
+from tests.privacy.searches import ERROR, MM, UNIT, climb, climb_mic_e, compiled_only
 
-ERROR = 1e-9  # far above the rounding error of two scores, far below any gap that matters
-pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
-MM = "miller-madow"
-FOUR = (0.1, 0.45, 0.55, 0.9)  # in thirds 0 1 1 2, in quarters 0 1 2 3
+pytestmark = compiled_only
+FOUR = np.array([0.1, 0.45, 0.55, 0.9])  # in thirds 0 1 1 2, in quarters 0 1 2 3
+AT_RANDOM = np.array([0.02, *np.sort(np.random.default_rng(1).uniform(size=3)), 0.98])
+FEATURES = {
+    "four places": (UNIT, FOUR),
+    "random places": (UNIT, AT_RANDOM),
+    "missing": (UNIT, np.array([0.1, 0.3, 0.6, 0.9, np.nan])),
+    **{f"{n} labels": (Nominal(n), np.arange(n + 2, dtype=np.uint32)) for n in (1, 2, 3, 5, 20)},
+}
+TARGETS = {  # number of classes, B and c
+    "numbers": (None, 16, 1),
+    "more numbers": (None, 40, 5),
+    "3 classes": (3, 12, 1),
+    "5 classes": (5, 30, 2),
+}
 
 
-def five_positions(seed):
-    """Coordinates near both ends and at random in between."""
-    return (0.02, *np.sort(np.random.default_rng(seed).uniform(size=3)), 0.98)
+def climb_mic_r(seed, n, n_steps, correction, scale, values, n_classes, B, c):
+    """The largest change found by hill climbing over data sets of n records."""
+    if n_classes is None:
+        grids, targets = ContinuousGrids(UNIT, float(B), c, correction), FOUR
+    else:
+        grids, targets = DiscreteGrids(n_classes, float(B), c, correction), np.arange(n_classes)
+    placed, table = [grids.place(target) for target in targets[:, np.newaxis]], entropy_table(n)
+    counts_of = np.array([grids.count(value, scale, target) for value in values[:, np.newaxis] for target in placed])
+    return climb(seed, n, n_steps, counts_of, lambda counts: grids.score(counts, scale, table))
 
 
-# n, B and c of MICr, and the number of classes
-NUMERIC = [(9, 40, 5), (10, 4, 0.5), (30, 12.5, 2), (60, 4, 5), (124, 16, 1), (300, 40, 5), (1000, 25, 1)]
-CLASSES = [(9, 20, 5, 2), (10, 15, 1, 3), (30, 40, 3, 4), (61, 12, 1, 3), (60, 30, 2, 5), (300, 16, 2, 4)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n, B, c, n_classes", [*((*case, None) for case in NUMERIC), *CLASSES])
+@pytest.mark.few
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
 @pytest.mark.parametrize("correction", [None, MM])
-def test_no_climb_beats_the_sensitivity_of_mic_r(n, B, c, n_classes, correction):
-    def places(seed):
-        if n_classes is not None:
-            return class_places(n_classes, max(B, 4 * n_classes), c, correction)
-        return numeric_places(B, c, FOUR if seed % 2 else five_positions(seed), correction)
-
-    found = [climb_mic_r(seed, n, 20_000 // n, places(seed)) for seed in range(5)]
+@pytest.mark.parametrize("n, n_steps", [(11, 5), *(pytest.param(n, 50, marks=pytest.mark.slow) for n in (61, 300))])
+@pytest.mark.combinations
+def test_no_climb_beats_the_sensitivity_of_mic_r(n, n_steps, correction, feature, target):
+    found = [climb_mic_r(seed, n, n_steps, correction, *feature, *target) for seed in (0, 1)]
     assert max(found) <= mic_r_sensitivity(n) + ERROR
     if correction is None:
         assert found[0] > 0.99 * mic_r_sensitivity(n)  # seed 0 starts from the worst case: all records in one place
-    assert max(found[1:]) > (0.4 if correction else 0.9) * mic_r_sensitivity(
-        n
-    )  # climbs from elsewhere come close to it
 
 
 @pytest.mark.slow
@@ -52,23 +61,17 @@ def test_no_climb_beats_the_sensitivity_of_mic_e(n, B, c):
     assert max(found) > 0.6 * mic_e_sensitivity(n, B)
 
 
-TOO_SMALL = {"half": (1 / 2, 1), "nine tenths": (0.9, 1), "for a quarter more records": (1, 5 / 4)}
-
-
-@pytest.mark.parametrize("name", TOO_SMALL)
 @pytest.mark.slow
-def test_climbs_beat_a_sensitivity_that_is_too_small(name):
-    factor, more = TOO_SMALL[name]
+@pytest.mark.parametrize("factor, more", [(1 / 2, 1), (0.9, 1), (1, 5 / 4)])
+def test_climbs_beat_a_sensitivity_that_is_too_small(factor, more):
     for n in (10, 60, 200):
-        assert climb_mic_r(1, n, 20_000 // n, numeric_places(9, 1, FOUR)) > factor * mic_r_sensitivity(int(n * more))
-        for n_classes in (2, 4):
-            places = class_places(n_classes, 16, 2)
-            smaller = factor * mic_r_sensitivity(int(n * more))
-            assert climb_mic_r(1, n, 20_000 // n, places) > smaller
+        for target in TARGETS.values():
+            too_small = factor * mic_r_sensitivity(int(n * more))
+            assert climb_mic_r(1, n, 300, None, *FEATURES["four places"], *target) > too_small
 
 
-@pytest.mark.parametrize("too_small", [lambda n, B: mic_e_sensitivity(n, B) / 2, lambda n, B: mic_r_sensitivity(n)])
 @pytest.mark.slow
+@pytest.mark.parametrize("too_small", [lambda n, B: mic_e_sensitivity(n, B) / 2, lambda n, B: mic_r_sensitivity(n)])
 def test_climbs_beat_a_sensitivity_of_mic_e_that_is_too_small(too_small):
     for n, B, c in [(40, 4, 1), (120, 8, 1), (120, 12.5, 2)]:
         assert climb_mic_e(0, n, 100, B, c) > too_small(n, B)

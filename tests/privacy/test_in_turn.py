@@ -6,12 +6,13 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import ChoicesInTurn, ExponentialTopK, OneShotTopK
-from tests.privacy.test_top_k import law
+from tests.folding import each
+from tests.privacy.laws import p_value_of_law
+from tests.privacy.test_top_k import exponential_law, law
 
 ALONE = (7, 6, 6, 3)
 TOGETHER = ((7, 9, 12, 10), (9, 6, 10, 9), (12, 10, 6, 9), (10, 9, 9, 3))
@@ -38,8 +39,7 @@ def by_permute_and_flip(adjusted, scale):
 
 def by_weights(adjusted, scale):
     """The distribution of the exponential mechanism."""
-    weights = {f: math.exp((w - max(adjusted.values())) / scale) for f, w in adjusted.items()}
-    return {f: weight / sum(weights.values()) for f, weight in weights.items()}
+    return {f: exponential_law(list(adjusted.values()), 1, scale)[i,] for i, f in enumerate(adjusted)}
 
 
 def gain_by_chance(f, own):
@@ -105,41 +105,17 @@ def p_value(case, own_scale, stated_scale, scale=3, kept=()):
     """Chi-square, n = 1,000 lists, fixed seed; the true `own_scale` may differ from the stated one."""
     kind, choice_law, k = CASES[case]
     k = min(k, 4 - len(kept))
-    expected = law_of_lists(k, lambda worth: choice_law(worth, scale), stated_scale, kept)
     source, mechanism = entropy_source(0), ChoicesInTurn(kind(k, scale), own_scale)
     lists = [published(mechanism, source, kept) for _ in range(1000)]
-    observed = np.array([lists.count(chosen) for chosen in expected])
-    probabilities = np.array(list(expected.values())) / sum(expected.values())
-    return _p_value(observed, probabilities)
-
-
-def _p_value(observed, probabilities):
-    """P-value of a chi-square test that pools lists with expected counts below 5."""
-    n = observed.sum()
-    rare = n * probabilities < 5
-    if rare.any():
-        observed, probabilities = (np.append(some[~rare], some[rare].sum()) for some in (observed, probabilities))
-    return stats.chisquare(observed, n * probabilities).pvalue
-
-
-def test_the_two_forms_of_exponential_noise_have_the_same_distribution():
-    adjusted = {3: 1000, 0: 2500, 7: 1900, 1: -400}
-    draws = np.array(list(adjusted.values())) + np.random.default_rng(0).exponential(1500, size=(200_000, 4))
-    shares = np.bincount(np.argmax(draws, axis=1), minlength=4) / len(draws)
-    np.testing.assert_allclose(shares, list(by_permute_and_flip(adjusted, 1500).values()), atol=0.005)
+    return p_value_of_law(lists, law_of_lists(k, lambda worth: choice_law(worth, scale), stated_scale, kept))
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kept", [(), (2,), (0, 3)])
 @pytest.mark.parametrize("case", CASES)
-def test_published_lists_follow_the_exact_distribution(case):
-    assert p_value(case, 4, 4) > 1e-3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kept", [(2,), (0, 3)])
-@pytest.mark.parametrize("case", CASES)
-def test_lists_beside_kept_features_follow_the_exact_distribution(case, kept):
-    assert p_value(case, 2, 2, kept=kept) > 1e-3
+def test_published_lists_follow_the_exact_distribution(case, kept):
+    own_scale = 2 if kept else 4
+    assert p_value(case, own_scale, own_scale, kept=kept) > 1e-3
 
 
 @pytest.mark.slow
@@ -167,12 +143,12 @@ def test_a_step_in_all_scores_moves_a_mixed_score_by_no_more_than_that_step():
         gain, alone = rng.integers(-1000, 1000), rng.integers(1000)
         moved = gain + step, alone + step
         assert abs(mechanism._mixed(*moved) - mechanism._mixed(gain, alone)) <= step
-        floors = [(9 * a // 10) + (b // 10) for a, b in ((gain, alone), moved)]
+        floors = [9 * a // 10 + b // 10 for a, b in ((gain, alone), moved)]
         apart = max(apart, abs(floors[1] - floors[0]) - step)
     assert apart == 1
 
 
-@pytest.mark.parametrize("noise_scale, share", [(0, 0), (0.001, 0.025), (0.004, 0.1), (0.04, 1), (3, 1)])
+@each("noise_scale, share", [(0, 0), (0.001, 0.025), (0.004, 0.1), (0.04, 1), (3, 1)])
 def test_the_score_of_a_feature_alone_counts_more_when_there_is_more_noise(noise_scale, share):
     mechanism = ChoicesInTurn(OneShotTopK(2, round(noise_scale / GRID)), 0)
     assert mechanism._mixed(0, 10**6) == pytest.approx(share * 10**6, abs=1001)

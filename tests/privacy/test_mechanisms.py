@@ -27,12 +27,9 @@ def test_rounding_to_the_grid_moves_neighbours_no_further_apart_than_the_grid_se
     scores = rng.random(10_000)
     sensitivity, error = 3.3 * GRID, 0.4 * GRID
     neighbours = np.clip(scores + sensitivity * rng.uniform(-1, 1, size=scores.shape), 0, 1)
-    computed = [
-        np.clip(values + error * rng.uniform(-1, 1, size=scores.shape), 0, 1) for values in (scores, neighbours)
-    ]
-    distance = np.abs(to_grid(computed[0]) - to_grid(computed[1])).max()
+    here, there = (to_grid(np.clip(x + error * rng.uniform(-1, 1, len(x)), 0, 1)) for x in (scores, neighbours))
     assert grid_sensitivity(sensitivity, error) == 5  # ceil(3.3 + 0.8)
-    assert 4 <= distance <= 5
+    assert 4 <= np.abs(here - there).max() <= 5
 
 
 def test_grid_sensitivity_rounds_up():
@@ -58,15 +55,6 @@ def test_clamping_keeps_the_order_of_the_noisy_scores():
     assert sorted(order) == list(range(50))
     assert (np.diff(released[order]) <= 0).all()
     assert order.tolist() != np.argsort(-released, kind="stable").tolist()  # clamped scores are not ordered by index
-
-
-def test_intervals_hold_near_zero_and_one():
-    scores = np.repeat([0.0, 0.001, 0.999, 1.0], 5000)
-    mechanism = LaplaceMechanism(2**27)
-    lower, upper = mechanism.interval(mechanism.release(scores, entropy_source(0))[0], 0.9)
-    assert np.mean((lower <= scores) & (scores <= upper)) >= 0.9
-    assert lower.min() >= 0
-    assert upper.max() <= 1
 
 
 @pytest.mark.parametrize("kind", [LaplaceMechanism, KNormMechanism])

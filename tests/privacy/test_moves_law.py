@@ -10,8 +10,7 @@ from itertools import product
 
 import pytest
 
-from skdpmic.privacy.moves import n_within, reach_of_cells, tail_of_cells
-from skdpmic.release.summary.cells import _ENDS, MovesMechanism
+from skdpmic.release.summary_cells import _ENDS, MovesMechanism, n_within, reach_of_cells, tail_of_cells
 from tests.folding import each
 from tests.privacy.test_moves import exact_tail, vectors
 
@@ -55,30 +54,23 @@ BEFORE, BEYOND = {(1, 0): Fraction(1)}, {(0, 1): Fraction(1)}  # k - 1 and r - k
 RADIUS = plus(BEFORE, BEYOND, constant(1 + HALF))  # R = r + 1/2
 
 
-def vectors_of(d, choose, r, beyond, before, n_together):
-    """The number of vectors of size up to r whose positive noise on `n_together` cells sums to more than `before`.
+def above(d, n_together, choose, beyond, rest):
+    """The number of vectors whose positive noise on `n_together` cells sums to more than k - 1, or its limit.
 
-    One of the other cells is left out; i of the remaining d are positive, and their values are a subset of 1 ... r.
+    One of the other cells is left out; i of the remaining d are positive, and their values are a subset of the steps up
+    to the size. The others take `rest(i)`.
     """
     terms = []
     for i, among in product(range(1, d + 1), range(1, n_together + 1)):
         if i - among <= d - n_together and among <= i:  # `among` of these cells are positive
             ways = math.comb(n_together, among) * math.comb(d - n_together, i - among)
-            above = [times(choose(before, few), choose(beyond, i - few)) for few in range(among)]
-            terms.append(times(constant(ways), plus(*above), choose(plus(r, constant(d - i)), d - i)))
+            of_signs = [times(choose(BEFORE, few), choose(beyond, i - few)) for few in range(among)]
+            terms.append(times(constant(ways), plus(*of_signs), choose(rest(i), d - i)))
     return plus(*terms)
 
 
-def limit_of(d, n_together):
-    """The same in the continuous limit of size R, where no constants are added."""
-    terms = []
-    for i, among in product(range(1, d + 1), range(1, n_together + 1)):
-        if i - among <= d - n_together and among <= i:
-            ways = math.comb(n_together, among) * math.comb(d - n_together, i - among)
-            rest = plus(BEYOND, constant(1 + HALF))
-            above = [times(in_limit(BEFORE, few), in_limit(rest, i - few)) for few in range(among)]
-            terms.append(times(constant(ways), plus(*above), in_limit(RADIUS, d - i)))
-    return plus(*terms)
+def vectors_above(d, n_together, r, beyond):
+    return above(d, n_together, choose, beyond, lambda i: plus(r, constant(d - i)))
 
 
 def n_vectors(d, r):
@@ -100,10 +92,8 @@ def test_the_polynomials_count_vectors(n_cells):
         found = vectors(n_cells, size)
         assert at(n_vectors(d, r), before, beyond) == len(found)
         for n_together in range(1, min(d, 2) + 1):
-            beyond_k = plus(BEYOND, constant(1))
-            above = sum(sum(max(z, 0) for z in vector[:n_together]) > before for vector in found)
-            counted = vectors_of(d, choose, r, beyond_k, BEFORE, n_together)
-            assert at(counted, before, beyond) == above
+            large = sum(sum(max(z, 0) for z in vector[:n_together]) > before for vector in found)
+            assert at(vectors_above(d, n_together, r, plus(BEYOND, constant(1))), before, beyond) == large
 
 
 @each("n_cells", range(2, MOST_CELLS + 1))
@@ -118,8 +108,9 @@ def test_numbers_of_vectors_grow_no_faster_than_volumes(n_cells):
 
 def holds_given_the_radius(n_cells, n_together, *, beyond=1):
     d, r = n_cells - 1, plus(BEFORE, BEYOND, constant(1))
-    counted = vectors_of(d, choose, r, plus(BEYOND, constant(beyond)), BEFORE, n_together)
-    allowed = times(limit_of(d, n_together), n_vectors(d, r))
+    counted = vectors_above(d, n_together, r, plus(BEYOND, constant(beyond)))
+    limit = above(d, n_together, in_limit, plus(BEYOND, constant(1 + HALF)), lambda i: RADIUS)
+    allowed = times(limit, n_vectors(d, r))
     of_limit = math.comb(2 * d, d) * Fraction(1, math.factorial(d))  # times R**d: the volume corresponding to V
     taken = times(counted, constant(-of_limit), *[RADIUS] * d)
     return all(coefficient >= 0 for coefficient in plus(allowed, taken).values())

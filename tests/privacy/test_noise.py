@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from skdpmic.privacy import noise
 from skdpmic.privacy.noise import (
@@ -23,7 +22,7 @@ from skdpmic.privacy.noise import (
     uniform_below,
 )
 from tests.folding import each
-from tests.privacy.laws import gaussian_p_value, geometric_p_value, laplace_p_value
+from tests.privacy.laws import gaussian_p_value, geometric_p_value, laplace_p_value, p_value_of_law
 
 N_DRAWS = 20_000
 ALPHA = 1e-3  # of each chi-square test; seeds are fixed, so a pass stays a pass
@@ -64,40 +63,24 @@ def test_the_laplace_proposal_and_its_acceptance_give_exactly_the_gaussian_distr
     assert min(proposed["exponents"]) >= 0
 
 
-@pytest.mark.parametrize(
-    "scale, shift",
-    [pytest.param(1, 0, marks=pytest.mark.slow), (3, 10**30), pytest.param(1000, 0, marks=pytest.mark.slow)],
-)
+@pytest.mark.few
+@pytest.mark.parametrize("scale, shift", [(1, 0), (3, 10**30), (1000, 0)])
 def test_exponential_choice_follows_its_distribution(scale, shift):
     # n = 2,000; at scales 1 and 3, a scale that is 20% off has a p-value below 1e-3
-    scores, n = np.array([4, 0, 6, 3, -7], dtype=object), 2000
-    source = entropy_source(0)
-    chosen = [exponential_choice(scores + shift, scale, source) for _ in range(n)]
-    observed = np.bincount(chosen, minlength=5)
-
-    def p_value(scale):
-        weights = np.exp(scores.astype(float) / scale)
-        kept = weights / weights.sum() > 1e-3
-        assert observed[~kept].sum() < 20
-        expected = weights[kept] / weights[kept].sum()
-        return stats.chisquare(observed[kept], observed[kept].sum() * expected).pvalue
-
-    assert p_value(scale) > ALPHA
-    if scale < 10:
-        assert p_value(0.8 * scale) < ALPHA
-        assert p_value(1.25 * scale) < ALPHA
+    scores, source = np.array([4, 0, 6, 3, -7], dtype=object), entropy_source(0)
+    chosen = [int(exponential_choice(scores + shift, scale, source)) for _ in range(2000)]
+    for factor in (0.8, 1, 1.25):
+        weights = np.exp(scores.astype(float) / (factor * scale))
+        p_value = p_value_of_law(chosen, dict(enumerate(weights / weights.sum())))
+        assert (p_value > ALPHA) == (factor == 1) or scale > 10
 
 
-@pytest.mark.parametrize("scale", [5, 10**6])
-def test_the_fit_rejects_a_scale_that_is_ten_percent_off(scale):
+@each("scale", [5, 10**6])
+def test_the_fit_rejects_a_scale_that_is_ten_percent_off_and_rounded_continuous_noise(scale):
     draws = discrete_laplace(scale, N_DRAWS, entropy_source(0))
     assert laplace_p_value(draws, Fraction(9, 10) * scale) < ALPHA
     assert laplace_p_value(draws, Fraction(11, 10) * scale) < ALPHA
-
-
-def test_the_fit_rejects_rounded_continuous_laplace_noise():
-    draws = np.random.default_rng(0).laplace(scale=2, size=N_DRAWS).astype(int)
-    assert laplace_p_value(draws, 2) < ALPHA
+    assert laplace_p_value(np.random.default_rng(0).laplace(scale=2, size=N_DRAWS).astype(int), 2) < ALPHA
 
 
 def test_operating_system_entropy_follows_the_same_distribution():
@@ -118,11 +101,7 @@ def test_bernoulli_exp_has_its_probability(numerator, denominator):
         assert abs(hits - n * p) <= 4 * np.sqrt(n * p * (1 - p))  # alpha 6e-5
 
 
-def test_an_event_of_vanishing_probability_is_decided_quickly():
-    assert not _bernoulli_exp_any(np.array([10**60] * 100, dtype=object), 1, entropy_source()).any()
-
-
-@pytest.mark.parametrize("bound", [1, 2, 5, 200, 256])
+@each("bound", [1, 2, 5, 200, 256])
 def test_uniform_below_uses_every_accepted_byte_equally(bound):
     # If no bit is favoured, a source that counts through all bytes gives each number equally often.
     counter = iter(range(10**9))
@@ -132,13 +111,6 @@ def test_uniform_below_uses_every_accepted_byte_equally(bound):
     assert draws.max() < bound
     if bound & (bound - 1) == 0:
         assert set(np.bincount(draws.astype(int), minlength=bound)) == {1024 // bound}
-
-
-@pytest.mark.parametrize("bound", [2**62, 2**63, 2**64 - 1, 10**40])
-def test_uniform_below_covers_a_large_range(bound):
-    draws = uniform_below(bound, 2000, entropy_source(0))
-    assert 0 <= min(draws) < bound / 100
-    assert bound * 99 / 100 < max(draws) < bound
 
 
 @pytest.mark.parametrize("draw", [geometric, discrete_laplace, discrete_gaussian])
@@ -178,16 +150,13 @@ def test_a_seed_gives_the_same_draws_and_no_seed_does_not():
     assert first == again
     assert entropy_source(None) is os.urandom
     assert first != discrete_laplace(10**6, 5, entropy_source()).tolist()
+    source = entropy_source(np.random.RandomState(3))  # continues where it stopped
+    assert discrete_laplace(10**6, 5, source).tolist() != discrete_laplace(10**6, 5, source).tolist()
 
 
 def test_without_a_seed_a_test_draws_what_it_drew_in_every_run():
     assert entropy_source(None) is not os.urandom
     assert entropy_source(None)(4).hex() == "2b022f73"
-
-
-def test_a_random_state_continues_where_it_stopped():
-    source = entropy_source(np.random.RandomState(3))
-    assert discrete_laplace(10**6, 5, source).tolist() != discrete_laplace(10**6, 5, source).tolist()
 
 
 @each("scale", [0, -1])
@@ -198,7 +167,7 @@ def test_a_scale_or_variance_that_is_not_positive_is_refused(scale):
         discrete_gaussian(scale, 1, entropy_source(0))
 
 
-@each("scale", [0.02, 0.3, 1, 7.5, 1e6])
+@each("scale", [0.02, 0.3, 1, 7.5, 1e4])
 def test_the_deviation_of_discrete_laplace_noise_is_that_of_its_exact_law(scale):
     z = np.arange(0, 60 * scale + 60)
     weights = np.exp(-z / scale)

@@ -5,15 +5,15 @@ from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from skdpmic.privacy.composition import budget_of, rho_for
-from skdpmic.privacy.cube_law import CubeLaw, tail_of_difference
-from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism
+from skdpmic.privacy.mechanisms import GRID, CubeLaw, tail_of_difference
 from skdpmic.privacy.noise import discrete_k_norm, entropy_source, geometric
 from skdpmic.privacy.top_k import CubeTopK, ExponentialTopK, OneShotTopK, confidence_among_best
 from skdpmic.release.kinds import BestFeatures
 from tests.folding import each
+from tests.privacy.auditing import largest_log_ratio
+from tests.privacy.laws import p_value_of_law, renyi
 
 # --- One-shot noise ---------------------------------------------------------------------------------------------
 
@@ -41,51 +41,21 @@ def law(scores, k, scale):
     return lists
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 2])
-def test_published_lists_follow_the_exact_distribution(k):
-    # chi-square, alpha = 1e-3, n = 2,000 lists, fixed seed
-    scores, scale, n = (2, 0, 3, 2), 3, 2000
-    expected = law(scores, k, scale)
-    source = entropy_source(0)
-    mechanism = OneShotTopK(k, scale)
-    lists = [tuple(mechanism.release(np.array(scores) * GRID, source)) for _ in range(n)]
-    observed = [lists.count(chosen) for chosen in expected]
-    probabilities = np.array(list(expected.values()))
-    assert stats.chisquare(observed, n * probabilities / probabilities.sum()).pvalue > 1e-3
-
-
-@pytest.mark.parametrize("k, epsilon", [(1, 0.5), (1, 2.0), (2, 1.0)])
-def test_no_list_is_more_than_exp_epsilon_times_as_likely_for_a_neighbour(k, epsilon):
-    worst = _worst_log_ratio(OneShotTopK.for_budget(budget_of(epsilon), k, steps=1).scale, k)
-    assert worst <= epsilon * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("k, epsilon", [(1, 2.0), (2, 2.0)])
-def test_half_the_noise_would_be_caught(k, epsilon):
-    assert _worst_log_ratio(OneShotTopK.for_budget(budget_of(epsilon), k, steps=1).scale / 2, k) > epsilon
-
-
-def _worst_log_ratio(scale, k):
-    """The maximum over neighbours of integer scores with sensitivity 1: every score moves by -1, 0 or 1."""
-    scores = (2, 1, 2)
+def worst(divergence, law, scores, k, scale, moves):
+    """The largest divergence of the lists for `scores` from those for neighbours, whose scores move by any `moves`."""
     here = law(scores, k, scale)
-    worst = 0.0
-    for move in product((-1, 0, 1), repeat=len(scores)):
-        there = law(tuple(s + m for s, m in zip(scores, move, strict=True)), k, scale)
-        worst = max(worst, *(abs(math.log(here[chosen] / there[chosen])) for chosen in here))
-    return worst
+    laws = (law(tuple(np.add(scores, move).tolist()), k, scale) for move in product(moves, repeat=len(scores)))
+    return max(max(divergence(here, there), divergence(there, here)) for there in laws)
 
 
-def test_scale_is_two_k_sensitivities_over_epsilon():
-    mechanism = OneShotTopK.for_budget(budget_of(0.5), 10, steps=7)
-    assert mechanism.scale == 280
-    assert mechanism.noise_scale == 280 * GRID
+STEP = (-1, 0, 1)
 
 
-def test_without_noise_the_best_are_chosen_and_ties_go_to_the_first():
-    mechanism = OneShotTopK.for_budget(budget_of(math.inf), 3, steps=7)
-    assert mechanism.release(np.array([0.2, 0.9, 0.2, 0.5]), entropy_source()).tolist() == [1, 3, 0]
+@each("k, epsilon", [(1, 0.5), (1, 2.0), (2, 1.0)])
+def test_no_list_is_more_than_exp_epsilon_times_as_likely_for_a_neighbour_but_with_half_the_noise_one_is(k, epsilon):
+    scale = OneShotTopK.for_budget(budget_of(epsilon), k, steps=1).scale
+    assert worst(largest_log_ratio, law, (2, 1, 2), k, scale, STEP) <= epsilon * (1 + 1e-9)
+    assert worst(largest_log_ratio, law, (2, 1, 2), k, scale / 2, STEP) > epsilon
 
 
 # --- Choices by the exponential mechanism --------------------------------------------------------------------------
@@ -105,51 +75,22 @@ def exponential_law(scores, k, scale):
     return lists
 
 
-def _laws_of_neighbours(scores, k, scale, steps):
-    """The distributions for `scores`, and for each neighbour whose scores move as far as possible."""
-    here = np.array(list(exponential_law(scores, k, scale).values()))
-    for moves in product((-steps, steps), repeat=len(scores)):
-        yield here, np.array(list(exponential_law(np.add(scores, moves), k, scale).values()))
-
-
-def _worst(divergence, *laws):
-    return max(max(divergence(p, q), divergence(q, p)) for p, q in _laws_of_neighbours(*laws))
-
-
 STEPS = 20
 CASES = [(0.1, 0.05, 1, 4), (0.1, 0.05, 2, 4), (0.5, 0.1, 3, 5), (1.0, 0.01, 4, 5)]  # epsilon, delta, k, scores
-
-
-@pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 3])
-def test_chosen_lists_follow_the_exact_distribution(k):
-    # chi-square, alpha = 1e-3, n = 1,500 lists, fixed seed
-    scores, scale, n = (2, 0, 3, 2), 3, 1500
-    expected = exponential_law(scores, k, scale)
-    source, mechanism = entropy_source(0), ExponentialTopK(k, scale)
-    lists = [tuple(mechanism.release(np.array(scores) * GRID, source)) for _ in range(n)]
-    observed = [lists.count(chosen) for chosen in expected]
-    assert stats.chisquare(observed, n * np.array(list(expected.values()))).pvalue > 1e-3
-
-
-@pytest.mark.parametrize("scores", [(0, 0, 0, 0), (0, 30, -15, 4), (500, 0, 0, 1)])
-def test_one_choice_attains_the_bounded_range_of_its_scale(scores):
-    def log_range(p, q):
-        return np.ptp(np.log(p / q))
-
-    scale = 50
-    assert _worst(log_range, scores, 1, scale, STEPS) == pytest.approx(2 * STEPS / scale)
 
 
 @pytest.mark.parametrize("order", [1.0001, 2, 8])
 @pytest.mark.parametrize("epsilon, delta, k, n_scores", CASES)
 @pytest.mark.combinations
 def test_lists_stay_within_rho_but_not_with_half_the_noise(epsilon, delta, k, n_scores, order):
-    def renyi(p, q):
-        return math.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
+    def divergence(p, q):
+        return renyi(np.array([*p.values()]), np.array([*q.values()]), order)
 
     scale, rho = ExponentialTopK.for_budget(budget_of(epsilon, delta), k, STEPS).scale, rho_for(epsilon, delta)
-    assert _worst(renyi, (0,) * n_scores, k, scale, STEPS) <= order * rho
-    assert _worst(renyi, (0,) * n_scores, k, scale / 2, STEPS) > order * rho
+    least, most = (
+        worst(divergence, exponential_law, (0,) * n_scores, k, noise, (-STEPS, STEPS)) for noise in (scale, scale / 2)
+    )
+    assert least <= order * rho < most
 
 
 @pytest.mark.parametrize("k", [1, 8, 9, 200])
@@ -162,23 +103,6 @@ def test_the_mechanism_with_less_noise_is_used(k):
     sd = chosen.scale / steps * (math.pi / math.sqrt(6) if chosen.name == "exponential" else 1)
     assert sd == pytest.approx(min(one_shot, gumbel), rel=1e-5)
     assert BestFeatures(1, 1e-6, k).epsilon_per_feature == pytest.approx(1 / sd, rel=1e-5)
-
-
-@pytest.mark.parametrize("epsilon, delta", [(1, 0.0), (math.inf, 0.0), (math.inf, 1e-6)])
-def test_without_delta_or_without_noise_the_choice_is_one_shot(epsilon, delta):
-    assert BestFeatures(epsilon, delta, 1000).noise_for(7).name == "one-shot"
-    assert BestFeatures(epsilon, delta, 1000).epsilon_per_feature == epsilon / 2000
-
-
-@each("d", [3, 10, 100, 1000])
-def test_all_scores_need_less_noise_than_k_names_from_the_k_given_in_the_note_on(d):
-    whole = budget_of(1)
-    names = [
-        OneShotTopK.epsilon_per_score(whole, k) * math.sqrt(2) for k in range(1, d + 1)
-    ]  # in terms of Laplace noise
-    for mechanism, first in ((LaplaceMechanism, d / math.sqrt(2)), (KNormMechanism, math.sqrt((d + 1) * (d + 2) / 12))):
-        of_all = mechanism.epsilon_per_score(whole, d)
-        assert [of_all >= of_names for of_names in names] == [k >= first for k in range(1, d + 1)]
 
 
 # --- Noise in a cube --------------------------------------------------------------------------------------------------
@@ -195,29 +119,31 @@ def cube_law(scores, k, scale):
     return {chosen: weight / weights.sum() for chosen, weight in lists.items()}
 
 
-def _worst_log_ratio_in_cube(scale, k):
-    here, worst = cube_law((0, 0, 0), k, scale), 0.0
-    for move in product((-1, 0, 1), repeat=3):
-        there = cube_law(move, k, scale)
-        worst = max(worst, *(abs(math.log(here[chosen] / there[chosen])) for chosen in here))
-    return worst
-
-
 def test_no_list_from_a_cube_is_more_than_exp_epsilon_times_as_likely_but_with_a_third_of_the_noise_one_is():
     # The list reveals less than the noisy scores: here even half the noise would stay within epsilon.
     assert CubeTopK.for_budget(budget_of(0.5), 2, steps=7, n_candidates=3).scale == 14
     scale = CubeTopK.for_budget(budget_of(1), 2, steps=1, n_candidates=3).scale
-    assert _worst_log_ratio_in_cube(scale, 2) <= 1 + 1e-4  # plus the noise beyond REACH
-    assert _worst_log_ratio_in_cube(scale / 3, 2) > 1
+    assert worst(largest_log_ratio, cube_law, (0, 0, 0), 2, scale, STEP) <= 1 + 1e-4  # plus the noise beyond REACH
+    assert worst(largest_log_ratio, cube_law, (0, 0, 0), 2, scale / 3, STEP) > 1
 
 
-def test_lists_from_a_cube_follow_the_exact_distribution():
-    # chi-square, alpha = 1e-3, n = 500 lists, fixed seed
-    scores, n, source = (2, 0, 3), 500, entropy_source(0)
-    expected = cube_law(scores, 2, 1)
-    lists = [tuple(CubeTopK(2, 1, 3).release(np.array(scores) * GRID, source)) for _ in range(n)]
-    observed = [lists.count(chosen) for chosen in expected]
-    assert stats.chisquare(observed, n * np.array([*expected.values()])).pvalue > 1e-3
+FOUR = (2, 0, 3, 2)
+DRAWN = {  # scores, k, scale of the noise, the mechanism and the law
+    "one-shot, one": (FOUR, 1, 3, OneShotTopK(1, 3), law),
+    "one-shot, two": (FOUR, 2, 3, OneShotTopK(2, 3), law),
+    "exponential, one": (FOUR, 1, 3, ExponentialTopK(1, 3), exponential_law),
+    "exponential, three": (FOUR, 3, 3, ExponentialTopK(3, 3), exponential_law),
+    "cube": ((2, 0, 3), 2, 1, CubeTopK(2, 1, 3), cube_law),
+}
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("scores, k, scale, mechanism, its_law", DRAWN.values(), ids=DRAWN)
+def test_published_lists_follow_the_exact_distribution(scores, k, scale, mechanism, its_law):
+    # chi-square, alpha = 1e-3, n = 1,500 lists, fixed seed
+    source = entropy_source(0)
+    lists = [tuple(mechanism.release(np.array(scores) * GRID, source)[0].tolist()) for _ in range(1500)]
+    assert p_value_of_law(lists, its_law(scores, k, scale)) > 1e-3
 
 
 @pytest.mark.parametrize("epsilon, delta", [(0.3, 0.0), (1, 1e-6)])
@@ -243,7 +169,7 @@ def test_the_half_width_of_a_cube_covers_the_difference_of_two_scores():
     outside = (apart > mechanism.half_width(0.95) / GRID - 1).mean()
     assert 0.035 < outside <= 0.05 + 4 * math.sqrt(0.05 * 0.95 / 1000)
     z = np.linspace(0, 40, 9)
-    half_widths = CubeLaw(5, 1.0).half_widths((100_000, 1), np.random.default_rng(0))
+    half_widths = np.random.default_rng(0).gamma(6, size=(100_000, 1))
     assert tail_of_difference(z, 5) == pytest.approx((np.clip(1 - z / (2 * half_widths), 0, 1) ** 2).mean(0), abs=5e-3)
 
 

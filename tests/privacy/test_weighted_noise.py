@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.mechanisms import laplace_quantile
-from skdpmic.privacy.noise import discrete_laplace, entropy_source
-from skdpmic.privacy.weighted_noise import deviations_of, reach
+from skdpmic.privacy.noise import discrete_laplace, entropy_source, laplace_deviation, reach
 
 N_DRAWS = 20_000
 
@@ -30,7 +29,7 @@ def test_a_sum_is_within_its_reach_as_often_as_said_and_the_reach_is_no_wider(se
     scales = 10 ** random.uniform(-1, 3) * (np.ones(n) if seed % 2 else random.uniform(0.5, 2, n))
     weights = [np.ones(n), random.random(n), random.standard_cauchy(n)][seed % 3]
     sums = np.abs(drawn(scales, random) @ weights)
-    found = reach(weights, deviations_of(scales), confidence)
+    found = reach(weights, np.array([*map(laplace_deviation, scales)]), confidence)
     assert np.count_nonzero(sums <= found + 1e-9) >= stats.binom.ppf(1e-6, N_DRAWS, confidence)
     least, most = (np.quantile(sums, confidence + side * 4 * math.sqrt(0.05 / N_DRAWS)) for side in (0, 1))
     assert found <= max(1.15 * least, most) + 1e-9
@@ -39,7 +38,7 @@ def test_a_sum_is_within_its_reach_as_often_as_said_and_the_reach_is_no_wider(se
 def test_a_large_number_that_is_rarely_drawn_uses_up_confidence_of_the_small_ones():
     """It is drawn in 4.2% of cases, so the others are within the reach in 99.2%; alpha 1e-6."""
     scales, weights = np.array([0.26] + [1.0] * 40), np.array([1e5] + [1.0] * 40)
-    found = reach(weights, deviations_of(scales), 0.95)
+    found = reach(weights, np.array([*map(laplace_deviation, scales)]), 0.95)
     sums = np.abs(drawn(scales, np.random.default_rng(0)) @ weights)
     assert np.count_nonzero(sums <= found) >= stats.binom.ppf(1e-6, N_DRAWS, 0.95)
     assert found <= 1.15 * np.quantile(sums[sums < 1e4], 0.995)
@@ -49,6 +48,6 @@ def test_the_reach_of_one_number_is_its_exact_quantile_and_its_deviation_that_of
     """100,000 draws of scale 3/2: a standard deviation within 2%, which is four standard errors."""
     for scale in (0.1, 0.4, 2.0, 50.0):
         exact = laplace_quantile(scale, 0.95)
-        assert exact <= reach(np.ones(1), deviations_of(np.array([scale])), 0.95) < exact + 1 + 0.1 * scale
+        assert exact <= reach(np.ones(1), np.array([laplace_deviation(scale)]), 0.95) < exact + 1 + 0.1 * scale
     draws = np.array(discrete_laplace(3 / 2, 100_000, entropy_source(0)), dtype=float)
-    assert draws.std() == pytest.approx(float(deviations_of(3 / 2)), rel=0.02)
+    assert draws.std() == pytest.approx(laplace_deviation(3 / 2), rel=0.02)

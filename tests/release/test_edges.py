@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.budget.filters import Cost
-from skdpmic.privacy import weighted_choice
-from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.weighted_choice import exponential_bounds
-from skdpmic.release.bounds import edges, number_line
-from skdpmic.release.bounds.edges import medians, n_levels, private_quantiles, rates
-from skdpmic.release.bounds.line import DATE_LINE, PLACES_IN_CELL
-from skdpmic.release.bounds.number_line import NUMBER_LINE
-from tests.privacy.auditing import largest_log_ratio, privacy_loss_at_least
+from skdpmic.privacy import noise as weighted_choice
+from skdpmic.privacy.composition import Cost
+from skdpmic.privacy.noise import entropy_source, exponential_bounds
+from skdpmic.release import bounds as edges
+from skdpmic.release.bounds import medians, private_quantiles, rates
+from skdpmic.release.public_lines import DATE_LINE, NUMBER_LINE, PLACES_IN_CELL
+from tests.privacy.auditing import largest_log_ratio
 
 N_POSITIONS = NUMBER_LINE.n_positions
 to_numbers, to_positions = NUMBER_LINE.to_numbers, NUMBER_LINE.to_positions
@@ -73,30 +71,6 @@ def test_equal_numbers_are_spread_over_their_cell():
     assert stats.kstest(places, "uniform").pvalue > ALPHA
 
 
-def test_the_position_of_a_number_depends_on_no_other_number():
-    here, there = NUMBERS.copy(), NUMBERS.copy()
-    there[4] = 17.0
-    moved = to_positions(here, entropy_source(0)) != to_positions(there, entropy_source(0))
-    assert np.flatnonzero(moved).tolist() == [4]
-
-
-@pytest.mark.parametrize("first", [1, 2**16, (1023 << 16) - 40])
-def test_a_code_weighs_as_much_as_the_powers_of_two_that_divide_it(first):
-    codes = np.arange(first, first + 100)
-    weights = np.diff(number_line._weight_of_codes_to(np.arange(first - 1, first + 100)))
-    assert weights.tolist() == [sum(2**i for i in range(17) if code % 2**i == 0) for code in codes]
-
-
-def octave(power):
-    return np.diff(to_positions(np.array([2.0**power, 2.0 ** (power + 1)]), lowest))[0]
-
-
-def test_octaves_of_everyday_size_weigh_more_and_every_octave_has_some_weight():
-    assert octave(0) == octave(23) == octave(-16) == 8 * octave(24) == 8 * octave(63) == 8 * octave(-64)
-    assert octave(0) == 256 * octave(64) == 256 * octave(1000) == 256 * octave(-65) == 256 * octave(-1000)
-    assert octave(0) * 58 < N_POSITIONS / 2 < octave(0) * 60
-
-
 # --- The line of all dates ----------------------------------------------------------------------------------------
 
 FAR = ["-100000", "0001", "1899-12-31T23:59:59.9", "2100", "9999-12-31", "100000"]
@@ -116,33 +90,6 @@ def test_dates_have_ordered_positions_and_are_recovered_to_the_second_or_beyond_
     np.testing.assert_array_equal(back, np.where(is_modern, DATES.astype("M8[s]"), DATES.astype("M8[D]")))
 
 
-def test_the_farthest_instants_also_have_positions():
-    far = np.array([-9.2e18, 9.2e18])  # seconds, as far as numpy counts
-    positions = DATE_LINE.to_positions(far, lowest)
-    assert positions[0] == 0
-    assert 0 < positions[1] < DATE_LINE.n_positions < 2**58
-    ends = DATE_LINE.to_numbers(np.array([0, DATE_LINE.n_positions]))
-    np.testing.assert_array_equal(ends, DATE_LINE.to_numbers(positions))
-
-
-@pytest.mark.parametrize("first", ["1900", "1969-12-31T23:59:00", "2023-05-17T09:59:30", "2099-12-31T23:00:00"])
-def test_the_weight_of_a_second_includes_the_minute_hour_and_day_that_begin_with_it(first):
-    codes = int(np.datetime64(first, "s").astype(np.int64)) + np.arange(3601)
-    weights = np.diff(DATE_LINE.starts(codes))
-    expected = [sum(each for each in (1, 60, 3600, 86400) if code % each == 0) for code in codes[:-1].tolist()]
-    assert weights.tolist() == expected
-
-
-def test_all_days_within_200_years_weigh_the_same_and_days_beyond_have_a_small_weight():
-    def day(date):
-        first = float(np.datetime64(date, "s").astype(np.int64))
-        return int(np.diff(DATE_LINE.to_positions(np.array([first, first + 86_400]), lowest))[0])
-
-    assert day("1900-01-01") == day("1969-12-31") == day("2023-05-17") == day("2099-12-31") == 4 * 86400 * 2**20
-    assert day("1899-12-31") == day("2100-01-01") == day("-50000-01-01") == 64 * 2**20
-    assert 0.75 < 73_049 * day("2023-05-17") / DATE_LINE.n_positions < 0.85
-
-
 @pytest.mark.parametrize("n_seconds, atol", [(86_400, 0.05), (3_600, 0.05), (2 * 365 * 86_400, 0.04)])
 def test_quantiles_are_found_for_dates_within_a_day_and_within_an_hour(n_seconds, atol):
     # n * epsilon = 2,000; 7 quantiles. On the line of numbers, a day has 5 parts and an hour has one.
@@ -153,15 +100,6 @@ def test_quantiles_are_found_for_dates_within_a_day_and_within_an_hour(n_seconds
     assert DATE_LINE.is_too_coarse_for(found) is False
 
 
-def test_a_line_is_too_coarse_if_quantiles_outnumber_the_neighbouring_parts_that_hold_them():
-    assert DATE_LINE.is_too_coarse_for(np.array([5.0, 5.0, 6.0]))
-    assert not DATE_LINE.is_too_coarse_for(np.array([5.0, 6.0, 7.0]))
-    assert not DATE_LINE.is_too_coarse_for(np.array([5.0]))  # one quantile says nothing about the others
-    assert NUMBER_LINE.is_too_coarse_for(np.array([-9.0, *np.full(5, 3.0), 1e9]))  # the outer quantiles may be outliers
-    assert not NUMBER_LINE.is_too_coarse_for(np.array([0.0, 0, 0, 0, 0, 1, 1]))
-    assert not NUMBER_LINE.is_too_coarse_for(np.array([-9.0, 3.0, 3.0, 3.0, 3.0, 4.0, 1e9]))
-
-
 # --- An exact choice ------------------------------------------------------------------------------------------------
 
 
@@ -169,16 +107,6 @@ def exact_exponential(x, digits=120):
     with localcontext() as context:
         context.prec = digits
         return (-Decimal(x.numerator) / Decimal(x.denominator)).exp()
-
-
-@pytest.mark.parametrize("precision", [1, 64, 200])
-@pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 10**9), Fraction(1, 3), Fraction(1), Fraction(77, 3), 10**4])
-def test_bounds_of_an_exponential_contain_it_and_are_tight(x, precision):
-    below, above = exponential_bounds(Fraction(x), precision)
-    with localcontext() as context:
-        context.prec = 120
-        assert below <= exact_exponential(Fraction(x)) * 2**precision <= above
-    assert above - below <= 2
 
 
 def test_rounding_leaves_no_bound_of_an_exponential_on_the_wrong_side():
@@ -201,13 +129,7 @@ CHOICES = {  # weights, losses, rate
 
 
 @pytest.mark.few
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("plain", "only the least losses")))
-        for name in CHOICES
-    ],
-)
+@pytest.mark.parametrize("name", CHOICES)
 def test_a_weighted_choice_follows_its_distribution(name):
     # chi-square, n = 4,000; a rate that is 20% off has a p-value below alpha
     weights, losses, rate = CHOICES[name]
@@ -260,13 +182,6 @@ def test_a_coin_takes_as_many_bits_as_it_needs():
 
     assert weighted_choice._is_below(0, 1, Fraction(1), source_ending_in(b"\x00" * 8))
     assert not weighted_choice._is_below(0, 1, Fraction(1), source_ending_in(b"\xff" * 8))
-
-
-def test_a_coin_has_its_probability():
-    n, p = 4000, 5 * math.exp(-1) - 1  # a point in [1, 2) is below 5 / e
-    source = entropy_source(0)
-    hits = sum(weighted_choice._is_below(1, 5, Fraction(1), source) for _ in range(n))
-    assert abs(hits - n * p) <= 4 * math.sqrt(n * p * (1 - p))  # alpha 6e-5
 
 
 # --- The distribution of medians, for all small columns -----------------------------------------------------------
@@ -380,22 +295,6 @@ def test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_all_of_it(
     assert share * EPSILON < loss <= EPSILON * (1 + 1e-9)
 
 
-BROKEN = {
-    "half the noise": lambda column: [2 * rate for rate in rates(EPSILON, 2)],
-    "a level is not paid for": lambda column: [EPSILON / 2, EPSILON / 2],
-    "levels for the values that are there": lambda column: rates(EPSILON, 1 if column.count(None) > 1 else 2),
-    "rates for the values that are there": lambda column: rates(EPSILON * (1 + column.count(None)), 2),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "half the noise")) for name in BROKEN]
-)
-def test_a_broken_mechanism_loses_more_than_epsilon(name, monkeypatch):
-    assert largest_loss(3, BROKEN[name], monkeypatch) > 1.1 * EPSILON
-
-
 @pytest.mark.parametrize("n, levels", [(4, 1), pytest.param(3, 2, marks=pytest.mark.slow)])
 def test_medians_stay_within_their_zcdp_cost_but_not_with_half_the_noise(n, levels, monkeypatch):
     rho = Cost.of_parts(EPSILON, edges.squared_rates(levels, 1)).rho
@@ -417,14 +316,6 @@ def test_medians_stay_within_their_zcdp_cost_but_not_with_half_the_noise(n, leve
 # --- Quantiles ----------------------------------------------------------------------------------------------------
 
 
-def test_the_number_of_levels_is_a_function_of_the_public_budget():
-    least = [48, 144, 336, 720, 1488]
-    for levels, budget in enumerate(least, start=1):
-        assert n_levels(10_000, Fraction(budget, 10_000)) == levels
-        assert n_levels(10_000, Fraction(budget - 1, 10_000)) == levels - 1
-    assert n_levels(4, math.inf) == 5
-
-
 @pytest.mark.parametrize("scale", [1e-20, 1.0, -1e20])
 def test_quantiles_are_found_wherever_they_lie(scale):
     # n * epsilon = 2,000; ranks are off by at most about 4 / rate, which is 4% of the records
@@ -434,64 +325,9 @@ def test_quantiles_are_found_wherever_they_lie(scale):
     np.testing.assert_allclose(ranks, np.arange(1, 8) / 8, atol=0.04)
 
 
-def test_without_noise_quantiles_are_those_of_the_data():
-    values = np.random.default_rng(0).normal(size=1001)
-    found = private_quantiles(values, math.inf, 5, NUMBER_LINE, entropy_source(0))
-    ranks = [(values < quantile).sum() for quantile in found]
-    np.testing.assert_allclose(ranks, 1001 * np.arange(1, 32) / 32, atol=6)  # half a rank per median, on each level
-
-
-def test_a_value_shared_by_most_records_gets_its_share_of_the_quantiles():
-    values = np.where(np.arange(5000) < 4000, 0.0, np.random.default_rng(0).lognormal(size=5000))
-    found = private_quantiles(values, Fraction(1), 4, NUMBER_LINE, entropy_source(0))
-    assert (found == 0).sum() in (11, 12, 13)
-    assert found.min() == 0.0
-
-
-def test_no_quantile_has_more_bits_than_the_public_line():
-    values = np.random.default_rng(0).normal(size=2000)
-    found = private_quantiles(values, math.inf, 5, NUMBER_LINE, entropy_source(0))
-    assert (found.view(np.int64) % 2**36 == 0).all()
-    assert not set(found) & set(values)
-
-
 @pytest.mark.parametrize("n", [0, 1])
 def test_columns_without_values_have_quantiles_from_the_public_line(n):
     found = private_quantiles(np.ones(n), Fraction(1, 2), 5, NUMBER_LINE, entropy_source(0))
     assert len(found) == 31
     assert (np.diff(found) >= 0).all()
     assert np.isfinite(found).all()
-
-
-# --- An audit by sampling -----------------------------------------------------------------------------------------
-
-
-def exchange():
-    """Neighbours on which the ranks of all numbers from 1 to 8192 move by one: from below half, or to half."""
-    here = np.repeat([1.0, 8.0, 8192.0], [11, 2, 11])
-    there = here.copy()
-    there[0] = 8192.0
-    return here, there
-
-
-EIGHT = to_positions(np.array([8.0]), lowest)[0]
-
-
-def is_low(places):
-    return places[0] < EIGHT
-
-
-@pytest.mark.slow
-def test_sampling_detects_half_the_noise():
-    # 500 runs on each of two neighbours; alpha = 1e-2, fixed seed
-    epsilon, source = Fraction(3, 2), entropy_source(0)
-
-    def loss_at_least(factor):
-        def release(column):
-            all_rates = [factor * rate for rate in rates(epsilon, 1)]
-            return medians(np.sort(to_positions(column, source)), N_POSITIONS, all_rates, source)
-
-        return privacy_loss_at_least(release, *exchange(), is_low, 500, 1e-2)
-
-    assert epsilon / 4 < loss_at_least(1) <= epsilon
-    assert loss_at_least(2) > epsilon

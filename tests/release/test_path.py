@@ -1,7 +1,6 @@
 """There is only one way to spend budget: check, charge, draw."""
 
 import ast
-import math
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 import skdpmic
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.release import path
 from skdpmic.release.path import run
 
 ROOT = Path(skdpmic.__file__).parent
@@ -35,7 +33,7 @@ def called_name(node):
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
 
 
-COMMAND_LINE_LEDGER = "command_line/spending.py"
+COMMAND_LINE_LEDGER = "command_line/outputs.py"
 
 
 def test_one_place_charges_a_ledger():
@@ -59,35 +57,42 @@ def test_one_place_makes_a_source_of_noise():
     """Elsewhere, random_state is only checked: the source made there is dropped at once."""
     makes = places(lambda node: called_name(node) == "entropy_source")
     drops = places(lambda node: isinstance(node, ast.Expr) and called_name(node.value) == "entropy_source")
-    assert makes.pop("release/path.py") == 1
-    assert makes == drops
+    assert makes == drops | {"release/path.py": drops["release/path.py"] + 1}
 
 
 def test_every_run_states_its_cost():
-    runs = places(lambda node: called_name(node) == "run")
-    assert set(runs) == {
+    """Each call has the entry of a plan that is ready, or the one that is made in the same file."""
+
+    def runs(of):
+        return places(lambda node: called_name(node) == "run" and ast.unparse(node.args[0]) == of)
+
+    made = runs("entry")
+    assert set(made) == {
         "models/evaluation.py",
-        "release/bounds/learnt_bounds.py",
-        "release/path.py",  # runs what a plan has prepared
-        "release/summary/private_summary.py",
+        "release/bounds.py",
+        "release/summary.py",
         "search/grid_search.py",
         "selection/private_score.py",
+        "two_party/randomized_response.py",
     }
-    entries = places(lambda node: called_name(node) == "LedgerEntry")
-    entries["release/path.py"] = entries.pop("release/fit_plan.py")
-    assert runs == {name: entries.get(name) for name in runs}
+    entries = places(lambda node: called_name(node) in ("LedgerEntry", "entry_for"))
+    assert made == {name: entries.get(name) for name in made}
+    ready = runs("ready.entry")
+    assert set(ready) == {
+        "causal/private_pc.py",
+        "correlation/private_correlation.py",
+        "models/additive.py",
+        "selection/scoring.py",
+        "two_party/two_party_scorer.py",
+    }
+    assert places(lambda node: called_name(node) == "run") == made | ready
 
 
 ENTRY = LedgerEntry("a function", 0.5, n=10, d=3, k=2, statistic="s", release="names", mechanism="m")
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    return BudgetLedger(tmp_path / "ledger", epsilon=0.6)
-
-
-def test_a_release_is_charged_before_it_is_drawn(ledger):
-    events = []
+def test_a_release_is_charged_before_it_is_drawn(tmp_path):
+    ledger, events = BudgetLedger(tmp_path / "ledger", epsilon=0.6), []
 
     def draw(source):
         events.append(("drawn", len(ledger.entries()), len(source(3))))
@@ -110,17 +115,9 @@ def test_invalid_arguments_are_refused_before_the_charge(wrong, ledger):
     assert ledger.entries() == []
 
 
-def test_a_seed_warns_where_it_was_given_and_before_the_charge(ledger):
+def test_a_seed_warns_where_it_was_given_and_before_the_charge(tmp_path):
     with pytest.warns(PrivacyLeakWarning, match="random_state is set") as caught:
         run(ENTRY, lambda source: None, ledger=None, random_state=np.random.RandomState(0))
     assert caught[0].filename == __file__
     with pytest.warns(PrivacyLeakWarning), pytest.raises(BudgetError):
-        run(ENTRY, None, ledger=BudgetLedger(ledger.path + "2", 0.1), random_state=0)
-
-
-def test_an_infinite_epsilon_fits_in_no_ledger(ledger):
-    free = LedgerEntry("a function", math.inf, n=10)
-    assert run(free, lambda source: 1, ledger=None, random_state=None) == 1
-    with pytest.raises(BudgetError):
-        run(free, lambda source: 1, ledger=ledger, random_state=None)
-    assert path.run is run
+        run(ENTRY, None, ledger=BudgetLedger(tmp_path / "ledger", 0.1), random_state=0)

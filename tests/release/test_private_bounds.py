@@ -8,10 +8,10 @@ import numpy as np
 import pandas
 import polars
 import pytest
-from scipy.stats import rankdata
 
-from skdpmic import BudgetError, BudgetLedger, DPMICScorer, PrivacyLeakWarning, mic_r, private_bounds
-from skdpmic.release.bounds import edges, learnt_bounds
+from skdpmic import BudgetError, BudgetLedger, DPMICScorer, private_bounds
+from skdpmic.release import bounds as learnt_bounds
+from tests.tables import refused
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 N = 3000
@@ -28,11 +28,6 @@ FRAME = pandas.DataFrame(
 )
 SEX = {"sex": ["f", "m"]}
 LEVELS = [1, 3, 7, 15, 31]
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return BudgetLedger(tmp_path / "ledger.db", 10.0)
 
 
 def assert_are_knots(knots):
@@ -86,25 +81,6 @@ def test_a_value_shared_by_most_records_is_one_knot_and_the_others_stay_distinct
     assert 4 <= (knots > 0).sum() <= 9
 
 
-@pytest.mark.parametrize("name", ["tiny", "large", "mostly zeros"])
-def test_scores_from_knots_are_close_to_those_from_ranks(name):
-    x = COLUMNS[name]
-    y = np.sqrt(np.abs(x)) * RNG.lognormal(sigma=0.3, size=N)
-
-    def score(axes):
-        x, y = axes
-        return mic_r(x[0], y[0], bounds=(x[1], y[1]), correction="miller-madow")
-
-    def ranks(x):
-        return rankdata(x), (1, N)
-
-    def from_knots(x):
-        knots = private_bounds(x, epsilon=0.5)
-        return np.interp(x, knots, np.arange(len(knots))), (0, len(knots) - 1)
-
-    assert score(map(from_knots, (x, y))) > 0.85 * score(map(ranks, (x, y)))
-
-
 @seeded  # otherwise two knots could coincide, and count as one
 @pytest.mark.filterwarnings("ignore:private_bounds learns nothing")
 @pytest.mark.parametrize("levels, budget", list(enumerate([48, 144, 336, 720, 1488], start=1)))
@@ -123,7 +99,7 @@ def test_the_number_of_missing_values_changes_no_rate(monkeypatch):
         used.append((epsilon, n_levels))
         return [0] * n_levels
 
-    monkeypatch.setattr(edges, "rates", rates)
+    monkeypatch.setattr(learnt_bounds, "rates", rates)
     for name in ("large", "mostly missing", "all missing"):
         private_bounds(COLUMNS[name], epsilon=0.5)
     assert used == [(1, 5), (0.5, 5)] * 3  # first for the cost, which needs only squared shares, then for the draw
@@ -143,16 +119,6 @@ def test_no_value_of_the_data_is_released():
         assert not set(inner) & set(COLUMNS[name])
 
 
-def test_knots_beyond_the_outer_quantiles_are_functions_of_public_numbers():
-    np.testing.assert_array_equal(learnt_bounds.with_tails([1.0, 1.0, 2.0, 5.0]), [0, 1, 2, 5, 8])
-    np.testing.assert_array_equal(learnt_bounds.with_tails([-4.0]), [-8, -4, 0])
-    np.testing.assert_array_equal(learnt_bounds.with_tails([0.0, 0.0]), [-1, 0, 1])
-
-
-def test_unseeded_calls_differ():
-    assert private_bounds(INCOME, epsilon=1).tolist() != private_bounds(INCOME, epsilon=1).tolist()
-
-
 # --- Tables -------------------------------------------------------------------------------------------------------
 
 NUMERIC = ["income", "visits", "insured"]
@@ -165,25 +131,6 @@ def test_a_dataframe_gives_a_dict_by_name_without_categories(make):
     for column in knots.values():
         assert_are_knots(column)
     assert 1 in knots["insured"]
-
-
-@seeded
-def test_all_kinds_of_tables_and_columns_are_read_alike():
-    numbers = np.where(np.arange(N) % 3 == 0, np.nan, RNG.poisson(4, size=N))
-    with_none = [None if math.isnan(value) else int(value) for value in numbers]
-    kinds = {
-        "pandas": pandas.Series(with_none, dtype="Int64"),
-        "pandas objects": pandas.Series(with_none, dtype=object),
-        "polars": polars.Series(with_none),
-        "floats": numbers,
-        "single precision": numbers.astype(np.float32),
-        "list": with_none,
-    }
-    knots = {name: private_bounds(column, epsilon=1, random_state=0).tolist() for name, column in kinds.items()}
-    assert all(column == knots["floats"] for column in knots.values()), knots
-    for table in (numbers[:, None], numbers[:, None].tolist()):
-        of_table = private_bounds(table, epsilon=1, random_state=0)
-        assert {number: column.tolist() for number, column in of_table.items()} == {0: knots["floats"]}
 
 
 def test_columns_of_an_array_are_named_by_number_and_may_be_categories():
@@ -199,7 +146,7 @@ def test_the_values_of_other_columns_do_not_change_the_cost_of_one(monkeypatch):
         shares.append(epsilon)
         return [0] * n_levels
 
-    monkeypatch.setattr(edges, "rates", rates)
+    monkeypatch.setattr(learnt_bounds, "rates", rates)
     private_bounds(FRAME, epsilon=0.7, categories=SEX)
     assert len(shares) == 1 + 3  # for the cost, and for each column
     assert sum(shares[1:]) * 10 == 7  # exactly, though 0.7 is not a float
@@ -214,7 +161,7 @@ def test_the_ledger_is_charged_before_anything_is_drawn(ledger, monkeypatch):
     assert (entry.what, entry.epsilon, entry.delta, entry.n, entry.d) == ("private_bounds", 0.75, 0.0, N, 3)
     monkeypatch.setattr(learnt_bounds, "private_quantiles", None)
     with pytest.raises(BudgetError):
-        private_bounds(FRAME, epsilon=9.5, categories=SEX, ledger=ledger)
+        private_bounds(FRAME, epsilon=99.5, categories=SEX, ledger=ledger)
     with pytest.raises(TypeError, match="not callable"):
         private_bounds(FRAME, epsilon=0.25, categories=SEX, ledger=ledger)
     assert [entry.epsilon for entry in ledger.entries()] == [0.75, 0.25]
@@ -249,66 +196,34 @@ def test_too_small_a_budget_warns_and_costs_nothing_and_gives_public_knots(ledge
     assert len(ledger.entries()) == 1
 
 
-def test_the_budget_requested_by_the_warning_is_enough():
-    for n in (7, 11, 997):
-        with pytest.warns(UserWarning, match="learns nothing") as caught:
-            private_bounds(np.arange(n), epsilon=1e-3)
-        needed = re.search(r"needs epsilon >= (\S+),", str(caught[0].message))[1]
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            private_bounds(np.arange(n), epsilon=float(needed))
+SEVERAL = FRAME[["income", "income"]]
+OF_SEX = {"categories": SEX}
+BAD = {  # by phrase; 86.75 is a value of the data
+    "epsilon must be a number > 0, and at least 1e-100, got 0": {"epsilon": 0},
+    "ledger must be a BudgetLedger or None, got str: pass BudgetLedger": {"ledger": "a file"},
+    "random_state must be None, an int in": {"random_state": -1},
+    "X must hold at least 4 samples, got n_samples=3": {"X": [1, 2, 86.75]},
+    "Input X contains infinity": {"X": [1, 2, math.inf, 86.75]},
+    "could not convert string to float": {"X": ["f 86.75"] * 9},
+    r"got other values in \[0\], which must be numbers, dates or durations": {"X": np.full(9, 86.75j)},
+    "Found array with dim 3": {"X": np.full((2, 2, 2), 86.75)},
+    "Expected 2D array, got scalar array": {"X": 86.75},
+    r"Found array with 0 feature\(s\)": {"X": np.full((9, 0), 86.75)},
+    r"got text in \['sex'\], which must be|could not convert string to float.*Found in column 'sex' of X": {"X": FRAME},
+    "Input column 'age' of X contains infinity": {"X": FRAME.assign(age=math.inf), **OF_SEX},
+    r"categories must be None or a dict by name or number, got \['sex'\]": {"X": FRAME, "categories": ["sex"]},
+    "categories must have entries for features of X only": {"categories": {1: [1, 2]}},
+    "X must have at least one column that is not in categories": {"X": FRAME[["sex", "smokes"]], **OF_SEX},
+    r"X must have distinct column names, got several named \['income'\]": {"X": SEVERAL},
+    "X must not be a masked array": {"X": np.ma.masked_array(INCOME, INCOME > 1)},
+}
 
 
-def test_a_seed_warns_where_the_user_called():
-    with pytest.warns(PrivacyLeakWarning) as caught:
-        private_bounds(INCOME, epsilon=1, random_state=0)
-    assert caught[0].filename == __file__
-
-
-BAD = [
-    ({"epsilon": 0}, "epsilon must be a number > 0, and at least 1e-100, got 0"),
-    ({"ledger": "a file"}, "ledger must be a BudgetLedger or None, got str: pass BudgetLedger"),
-    ({"random_state": -1}, "random_state must be None, an int in"),
-    ({"X": [1, 2, 86.75]}, "X must hold at least 4 samples, got n_samples=3"),
-    ({"X": [1, 2, math.inf, 86.75]}, "Input X contains infinity"),
-    ({"X": ["f 86.75"] * 9}, "could not convert string to float"),
-    ({"X": np.full(9, 86.75j)}, r"got other values in \[0\], which must be numbers, dates or durations"),
-    ({"X": np.full((2, 2, 2), 86.75)}, r"Found array with dim 3"),
-    ({"X": 86.75}, r"Expected 2D array, got scalar array"),
-    ({"X": np.full((9, 0), 86.75)}, r"Found array with 0 feature\(s\)"),
-    (
-        {"X": FRAME},
-        r"got text in \['sex'\], which must be numbers, dates or durations. If they are numbers, "
-        r"|could not convert string to float.*Found in column 'sex' of X",
-    ),
-    ({"X": FRAME.assign(age=math.inf), "categories": SEX}, "Input column 'age' of X contains infinity"),
-    ({"X": FRAME, "categories": ["sex"]}, r"categories must be None or a dict by name or number, got \['sex'\]"),
-    (
-        {"X": FRAME, "categories": {"sexe": []}},
-        r"categories must have entries for features of X only, got others, \['sexe'\]",
-    ),
-    ({"categories": {1: [1, 2]}}, "categories must have entries for features of X only"),
-    ({"X": FRAME[["sex", "smokes"]], "categories": SEX}, "X must have at least one column that is not in categories"),
-    (
-        {"X": FRAME[["income", "income"]]},
-        r"X must have distinct column names, got several named \['income'\]",
-    ),
-]
-
-
-@pytest.mark.parametrize("changed, message", BAD)
-def test_invalid_arguments_are_refused_and_cost_nothing(ledger, changed, message):
-    arguments = {"X": INCOME, "epsilon": 1.0, "ledger": ledger} | changed
-    with pytest.raises(ValueError, match=message) as caught:
-        private_bounds(**arguments)
-    assert "86.75" not in str(caught.value)
-    assert ledger.entries() == []
-
-
-def test_masked_arrays_are_refused(ledger):
-    with pytest.raises(TypeError, match="X must not be a masked array"):
-        private_bounds(np.ma.masked_array(INCOME, INCOME > 1), epsilon=1, ledger=ledger)
-    assert ledger.entries() == []
+def test_invalid_arguments_are_refused_and_cost_nothing(ledger):
+    for phrase, changed in BAD.items():
+        with refused((ValueError, TypeError), phrase, ledger) as caught:
+            private_bounds(**{"X": INCOME, "epsilon": 1.0, "ledger": ledger} | changed)
+        assert "86.75" not in str(caught.value)
 
 
 # --- Dates ------------------------------------------------------------------------------------------------------------
@@ -320,20 +235,11 @@ def test_knots_of_dates_are_dates_that_bounds_accepts():
     frame = pandas.DataFrame({"born": days, "stay": stays})
     knots = private_bounds(frame, epsilon=20)
     assert (knots["born"].dtype, knots["stay"].dtype) == (np.dtype("M8[us]"), np.dtype("m8[us]"))
-    assert (
-        np.datetime64("1989-01-01") < np.median(knots["born"].astype(np.int64)).astype("M8[us]") < np.datetime64("2015")
-    )
+    assert np.datetime64("1989") < knots["born"][len(knots["born"]) // 2] < np.datetime64("2015")
     y = np.asarray(days.astype("M8[us]").astype(np.int64)) / 1e15
     scores = DPMICScorer(epsilon=math.inf, bounds=knots, target_bounds=(0, 2)).fit(frame, y).scores_
     assert scores[0] > 0.9 > scores[1]
     assert (np.diff(private_bounds(frame[["born"]][:100], epsilon=0.1)["born"]) > np.timedelta64(0, "us")).all()
-
-
-def test_knots_of_dates_closer_than_a_microsecond_stay_distinct():
-    same = pandas.Series([pandas.Timestamp("1990-01-01")] * N)
-    knots = private_bounds(same, epsilon=1)
-    assert len(knots) >= 3
-    assert (np.diff(knots) > np.timedelta64(0, "us")).all()
 
 
 DAY = np.datetime64("2023-05-17", "us")
@@ -387,15 +293,3 @@ def test_the_warning_about_coarse_parts_depends_on_the_released_quantiles_alone(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         private_bounds(np.full(N, 7.0), epsilon=1)
-
-
-@pytest.mark.parametrize("make", [lambda frame: frame, polars.from_pandas], ids=["pandas", "polars"])
-def test_learnt_knots_can_be_passed_to_estimators_unchanged(make):
-    frame = make(FRAME)
-    y = np.log(INCOME)
-    knots, of_y = private_bounds(frame, epsilon=5, categories=SEX), private_bounds(y, epsilon=5)
-    scorer = DPMICScorer(epsilon=math.inf, bounds=knots, categories=SEX, target_bounds=of_y).fit(frame, y)
-    assert scorer.scores_[list(scorer.feature_names_in_).index("income")] > 0.9
-    X = np.column_stack([INCOME, -INCOME])
-    scorer = DPMICScorer(epsilon=math.inf, bounds=private_bounds(X, epsilon=5), target_bounds=of_y)
-    assert scorer.fit(X, y).scores_.min() > 0.9

@@ -5,21 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from skdpmic import (
-    BudgetLedger,
-    DPMICScorer,
-    PrivateGridSearch,
-    dp_mic_classif,
-    dp_mic_regression,
-    private_score,
-)
+from skdpmic import DPMICScorer, PrivateGridSearch, dp_mic_classif, dp_mic_regression, private_score
 from tests.folding import each
 from tests.select_names import SelectNames
+from tests.tables import UNIT, refused
 
 pytestmark = pytest.mark.filterwarnings("ignore:k=10 is greater", "ignore:B=")
 
 N = 60
-NUMBERS = {"bounds": (0, 1), "target_bounds": (0, 1)}
 CLASSES = {"bounds": (0, 1), "classes": [0, 1, 2]}
 
 
@@ -38,45 +31,28 @@ def labelled():
     return X, (3 * y).astype(int)
 
 
-def dask_table():
-    array = pytest.importorskip("dask.array")
-    return tuple(array.from_array(part, chunks=(20, *part.shape[1:])) for part in table())
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return BudgetLedger(tmp_path / "budget.db", 100.0)
-
-
-def assert_refused(estimator, method, arguments, ledger, error, message):
+def assert_refused(estimator, method, arguments, ledger, message):
     """The call is refused without a charge or a change, both for a new estimator and for a fitted one."""
-    for fitted in (False, True):
-        if fitted:
-            good = type(estimator)(**NUMBERS).fit(*table())
-            estimator = good.set_params(**estimator.get_params())
-        before = vars(estimator).copy()
-        with pytest.raises(error, match=message):
-            getattr(estimator, method)(*arguments)
-        assert vars(estimator).keys() == before.keys()
-        assert all(vars(estimator)[name] is before[name] for name in before)
-    assert ledger.entries() == []
+    fitted = type(estimator)(**UNIT).fit(*table()).set_params(**estimator.get_params())
+    for each_one in (estimator, fitted):
+        before = vars(each_one).copy()
+        with refused(ValueError, message, ledger):
+            getattr(each_one, method)(*arguments)
+        assert vars(each_one).keys() == before.keys()
+        assert all(vars(each_one)[name] is before[name] for name in before)
 
 
 # --- Sizes too large to be useful or affordable -------------------------------------------------------------------
 
 TOO_LARGE = [
     ({"B": 1e12}, r"B must be at most 1,000 cells with n_samples=60, got 1000000000000\.0"),
-    ({"B": 1e300}, "B must be at most 1,000 cells"),
     ({"B": 1001}, "B must be at most 1,000 cells"),
     ({"c": 1e12}, r"c must be at most \S+ with B=\S+ with n_samples=60, because master .* at most 1,000 parts, got 1"),
-    ({"c": 1e300}, "c must be at most"),
     ({"c": 1e308}, "c must be at most"),
     ({"B": 1000, "c": 33}, r"c must be at most 32\.2581 with B=1000"),
     ({"mechanism": "gaussian", "delta": 1e-6, "c": 1e12}, "c must be at most"),
-    (
-        {"mechanism": "geometric", "c": 1e5},
-        r"c must be at most [0-9.]+ with .*a noisy table has at most 100 parts per side",
-    ),
+    ({"mechanism": "geometric", "c": 1e5}, r"c must be at most [0-9.]+ with .*a noisy table has at most 100 parts per"),
+    *[({name: 1e300}, f"{name} must be at most") for name in ("B", "c")],
     ({"mechanism": "geometric", "c": 1e308}, "c must be at most"),
     ({"mechanism": "geometric", "B": 1e12}, "B must be at most"),
 ]
@@ -84,28 +60,12 @@ TOO_LARGE = [
 
 @each("change, message", TOO_LARGE)
 def test_too_large_grids_are_refused(change, message, ledger):
-    assert_refused(DPMICScorer(**NUMBERS, ledger=ledger, **change), "fit", table(), ledger, ValueError, message)
+    assert_refused(DPMICScorer(**UNIT, ledger=ledger, **change), "fit", table(), ledger, message)
     message = message.partition(" ")[0] + " must be at most"
-    assert_refused(DPMICScorer(**CLASSES, ledger=ledger, **change), "fit", labelled(), ledger, ValueError, message)
+    assert_refused(DPMICScorer(**CLASSES, ledger=ledger, **change), "fit", labelled(), ledger, message)
 
 
 SOME_TOO_LARGE = [({"B": 1001}, "B"), ({"c": 1e12}, "c"), ({"mechanism": "geometric", "c": 1e5}, "c")]
-
-
-@each("change, name", SOME_TOO_LARGE)
-def test_too_large_grids_are_refused_if_records_come_in_chunks(change, name, ledger):
-    message = f"{name} must be at most"
-    scorer = DPMICScorer(**NUMBERS, ledger=ledger, **change)
-    assert_refused(scorer, "fit", dask_table(), ledger, ValueError, message)
-    assert_refused(scorer, "partial_fit", (*table(), N), ledger, ValueError, message)
-    with pytest.raises(ValueError, match=message):
-        DPMICScorer(**NUMBERS, **change).empty_sketch(N, n_features=3)
-    kind = {key: value for key, value in change.items() if key not in ("B", "c")}
-    sketch = DPMICScorer(**NUMBERS, **kind).empty_sketch(N, n_features=3)
-    arguments = (sketch.update(*table()),)
-    assert_refused(scorer, "fit_sketch", arguments, ledger, ValueError, f"{name} must be 'auto'")
-
-
 PAIRS = {
     "laplace": {"bounds": ((0, 1), (0, 1))},
     "geometric": {"mechanism": "geometric", "bounds": ((0, 1), (0, 1))},
@@ -115,36 +75,36 @@ PAIRS = {
 
 @each("change, name", SOME_TOO_LARGE)
 def test_too_large_grids_are_refused_by_everything_that_reads_their_sizes(change, name, ledger):
-    search = PrivateGridSearch(DPMICScorer(**NUMBERS, **change), [{}, {}], scoring=lambda *_: 1.0, ledger=ledger)
-    before = vars(search).copy()
+    search = PrivateGridSearch(DPMICScorer(**UNIT, **change), [{}, {}], scoring=lambda *_: 1.0, ledger=ledger)
     given = {"epsilon": 1, "ledger": ledger}
     calls = [
-        lambda: dp_mic_regression(*table(), **given, **NUMBERS, **change),
+        lambda: DPMICScorer(**UNIT, **given, **change).partial_fit(*table(), N),
+        lambda: DPMICScorer(**UNIT, **change).empty_sketch(N, n_features=3),
+        lambda: dp_mic_regression(*table(), **given, **UNIT, **change),
         lambda: dp_mic_classif(*labelled(), **given, **CLASSES, **change),
         lambda: private_score(*pair(), **given, **PAIRS["laplace"] | change),
         lambda: search.fit(*table()),
     ]
     if "mechanism" not in change:
-        calls.append(lambda: SelectNames(k=1, **NUMBERS, ledger=ledger, **change).fit(*table()))
+        calls.append(lambda: SelectNames(k=1, **UNIT, ledger=ledger, **change).fit(*table()))
     if name == "B":  # the number of master parts of a mass partition is capped at the number of records
         calls.append(lambda: private_score(*pair(), **given, **PAIRS["mass"], **change))
+    array = pytest.importorskip("dask.array")
+    lazy = [array.from_array(part, chunks=(20, *part.shape[1:])) for part in table()]
+    calls.append(lambda: DPMICScorer(**UNIT, ledger=ledger, **change).fit(*lazy))
+    kind = {key: value for key, value in change.items() if key == "mechanism"}
+    sketch = DPMICScorer(**UNIT, **kind).empty_sketch(N, n_features=3).update(*table())
+    with refused(ValueError, f"{name} must be that of the sketch", ledger):
+        DPMICScorer(**UNIT, ledger=ledger, **change).fit_sketch(sketch)
     for call in calls:
-        with pytest.raises(ValueError, match=f"{name} must be at most"):
+        with refused(ValueError, f"{name} must be at most", ledger):
             call()
-    assert vars(search) == before
-    assert ledger.entries() == []
 
 
 @each("correction", ["none", 1, True, np.array(["miller-madow"])])
 def test_a_correction_that_does_not_exist_is_refused_for_a_pair(correction, ledger):
-    with pytest.raises(ValueError, match="correction must be None or 'miller-madow', got"):
+    with refused(ValueError, "correction must be None or 'miller-madow', got", ledger):
         private_score(*pair(), epsilon=1, ledger=ledger, correction=correction, **PAIRS["laplace"])
-    assert ledger.entries() == []
-
-
-def test_a_mass_partition_takes_any_c():
-    here, there = (private_score(*pair(), statistic="mic_e", epsilon=math.inf, c=c) for c in (N, 1e300))
-    assert here == there
 
 
 # --- Other failures in what is computed from public numbers --------------------------------------------------------
@@ -161,83 +121,56 @@ def out_of_memory(*arguments, **parameters):
         ("privacy.mechanisms.GaussianMechanism.for_budget", {"mechanism": "gaussian", "delta": 1e-6}),
         ("privacy.mechanisms.KNormMechanism.for_budget", {"mechanism": "k-norm"}),
         ("release.kinds.GeometricMechanism.for_budget", {"mechanism": "geometric"}),
-        ("statistics.mic.statistic.TableScorer", {"mechanism": "geometric"}),
+        ("statistics.mic.statistic.entropy_table", {"mechanism": "geometric"}),
         ("statistics.mic.statistic.entropy_table", {}),
-        ("statistics.mic.statistic.largest_rounding_error", {}),
-        ("statistics.mic.statistic.mic_r_group_sensitivity", {}),
         ("statistics.measure.grid_sensitivity", {}),
     ],
 )
 def test_noise_and_grids_are_made_before_the_charge(name, change, ledger, monkeypatch):
-    scorer = DPMICScorer(**NUMBERS, ledger=ledger, **change)
-    sketch = DPMICScorer(**NUMBERS, **change).empty_sketch(N, n_features=3).update(*table())
-    chunked = DPMICScorer(**NUMBERS, ledger=ledger, **change).partial_fit(*table(), n_expected=N)
+    scorer = DPMICScorer(**UNIT, ledger=ledger, **change)
+    chunked = DPMICScorer(**UNIT, ledger=ledger, **change).partial_fit(*table(), n_expected=N)
+    sketch = DPMICScorer(**UNIT, **change).empty_sketch(N, n_features=3).update(*table())
     monkeypatch.setattr(f"skdpmic.{name}", out_of_memory)
     for release in (lambda: scorer.fit(*table()), lambda: scorer.fit_sketch(sketch), chunked.publish):
-        with pytest.raises(MemoryError):
+        with refused(MemoryError, "too large", ledger):
             release()
-    assert ledger.entries() == []
     assert "_sketch" in vars(chunked)
 
 
 def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
-    selector = SelectNames(k=1, ledger=ledger, **NUMBERS)
     monkeypatch.setattr("skdpmic.privacy.top_k.OneShotTopK.for_budget", out_of_memory)
-    with pytest.raises(MemoryError):
-        selector.fit(*table())
-    assert ledger.entries() == []
+    with refused(MemoryError, "too large", ledger):
+        SelectNames(k=1, ledger=ledger, **UNIT).fit(*table())
 
 
 @pytest.mark.parametrize(
     "name, broken",
     [
-        ("laplace", "mic.mic_r.continuous_grids"),
-        ("laplace", "mic.mic_r.rounding_error"),
         ("laplace", "mic.statistic.entropy_table"),
-        ("laplace", "measure.grid_sensitivity"),
-        ("mass", "mic.rank_grids.mass_plan"),
-        ("mass", "mic.rank_grids.rounding_error"),
-        ("mass", "mic.rank_grids.entropy_table"),
-        ("mass", "mic.rank_grids.grid_sensitivity"),
-        ("geometric", "mic.statistic.resolve_parts"),
-        ("geometric", "mic.statistic.TableScorer"),
-        ("geometric", "mic.noisy_tables.GeometricMechanism.for_budget"),
+        ("mass", "mic.statistic.mass_plan"),
+        ("mass", "mic.statistic.entropy_table"),
+        ("geometric", "mic.statistic.entropy_table"),
     ],
 )
 def test_noise_and_grids_of_a_pair_are_made_before_the_charge(name, broken, ledger, monkeypatch):
     monkeypatch.setattr(f"skdpmic.statistics.{broken}", out_of_memory)
-    with pytest.raises(MemoryError):
+    with refused(MemoryError, "too large", ledger):
         private_score(*pair(), epsilon=1, ledger=ledger, **PAIRS[name])
-    assert ledger.entries() == []
-
-
-def test_mtv_r_never_gets_more_parts_than_are_useful(ledger):
-    public = {"statistic": "mtv_r", "bounds": ((0, 1), (0, 1)), "epsilon": math.inf}
-    assert private_score(*pair(), c=1e300, **public) == private_score(*pair(), c=10_000, **public)
-    with pytest.raises(ValueError, match="B must be at most 1,000 cells with n_samples=60, got 1e\\+300"):
-        private_score(*pair(), B=1e300, ledger=ledger, **public)
-    assert ledger.entries() == []
 
 
 # --- What is not refused ---------------------------------------------------------------------------------------------
 
 
+def test_mtv_r_never_gets_more_parts_than_are_useful(ledger):
+    public = {"statistic": "mtv_r", "bounds": ((0, 1), (0, 1)), "epsilon": math.inf}
+    assert private_score(*pair(), c=1e300, **public) == private_score(*pair(), c=10_000, **public)
+    with refused(ValueError, r"B must be at most 1,000 cells with n_samples=60, got 1e\+300", ledger):
+        private_score(*pair(), B=1e300, ledger=ledger, **public)
+
+
 def test_a_sketch_for_many_records_is_published_even_if_few_arrive(ledger):
-    scorer = DPMICScorer(B=1500, c=1, ledger=ledger, **NUMBERS)
+    scorer = DPMICScorer(B=1500, c=1, ledger=ledger, **UNIT)
     scorer.partial_fit(*table(), n_expected=2000).publish()
     assert scorer.B_ == 1500
-    with pytest.raises(ValueError, match="B must be at most 1,000 cells with n_samples=60"):
+    with refused(ValueError, "B must be at most 1,000 cells with n_samples=60", ledger):
         scorer.fit(*table())
-    assert len(ledger.entries()) == 1
-
-
-def test_dask_collections_are_limited_by_their_own_number_of_rows(ledger):
-    array = pytest.importorskip("dask.array")
-    rng = np.random.default_rng(0)
-    X, y = rng.random((2000, 1)), rng.random(2000)
-    lazy = [array.from_array(part, chunks=(1000, *part.shape[1:])) for part in (X, y)]
-    scorer = DPMICScorer(B=1500, c=1, epsilon=math.inf, **NUMBERS)
-    np.testing.assert_array_equal(scorer.fit(*lazy).scores_, scorer.fit(X, y).scores_)
-    with pytest.raises(ValueError, match="B must be at most 1,000 cells with n_samples=60"):
-        scorer.set_params(ledger=ledger).fit(*dask_table())
-    assert ledger.entries() == []

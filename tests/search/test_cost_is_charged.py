@@ -14,13 +14,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    HalvingGridSearchCV,
-    KFold,
-    RandomizedSearchCV,
-    cross_validate,
-)
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, RandomizedSearchCV, cross_validate
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
 from sklearn.svm import SVR
@@ -34,12 +28,10 @@ from skdpmic import (
     dp_mic_regression,
     search_cost,
 )
-from skdpmic.budget.filters import Cost, round_up
-from skdpmic.privacy.parameters import exact
-from tests.search.test_cost_of_searches import table
+from skdpmic.privacy.composition import Cost, exact, round_up
+from tests.tables import UNIT, uniform
 
 N, D = 64, 3
-PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 SHARES = [0.5, 0.5]
 CV = KFold(2)
 
@@ -57,13 +49,13 @@ def names_step(draw):
         delta=draw.choice([0.0, 1e-4, 0.05]),
         criterion=draw.choice(["single", "joint"] if mtv_r else ["single"]),
         keep=draw.choice([[], [0]]) if k != 2 else [],
-        **PUBLIC,
+        **UNIT,
     )
     tried = {"k": [1, k], "epsilon": [0.1, 0.2], "delta": [0.0, 0.05]} | ({"keep": [[], [1]]} if k != 2 else {})
     if mtv_r:
         tried |= {"target_shares": [None, SHARES], "criterion": ["single", "joint"], "statistic": ["mtv_r"]}
     else:
-        tried |= {"statistic": ["kendall", "chatterjee", "mtv_r"]}
+        tried |= {"statistic": ["kendall", "mtv_r"]}
     return step, tried
 
 
@@ -72,7 +64,7 @@ def scores_step(draw):
     mechanism = draw.choice(["laplace", "k-norm", "gaussian"])
     kind = DPMICSelector if draw.random() < 0.5 else DPMICScorer
     delta = 1e-5 if mechanism == "gaussian" else 0.0
-    step = kind(epsilon=draw.choice([0.1, 0.3]), mechanism=mechanism, delta=delta, statistic="mtv_r", **PUBLIC)
+    step = kind(epsilon=draw.choice([0.1, 0.3]), mechanism=mechanism, delta=delta, statistic="mtv_r", **UNIT)
     tried = {"epsilon": [0.1, 0.2], "statistic": ["mtv_r", "kendall"], "target_shares": [None]}
     if mechanism == "gaussian":
         tried |= {"delta": [1e-5, 1e-4]}
@@ -84,19 +76,15 @@ def scores_step(draw):
 
 
 def function_step(draw):
-    ways = [partial(dp_mic_regression, epsilon=epsilon, statistic="mtv_r", **PUBLIC) for epsilon in (0.1, 0.3)]
+    ways = [partial(dp_mic_regression, epsilon=epsilon, statistic="mtv_r", **UNIT) for epsilon in (0.1, 0.3)]
     return SelectKBest(draw.choice(ways), k=1), {"score_func": ways}
-
-
-DISTRIBUTIONS = {"epsilon": stats.uniform(0.1, 0.3), "k": stats.randint(1, 2), "B": stats.uniform(8, 12)}
 
 
 def drawn_grid(draw, step, tried, path, is_random):
     """A grid of some of the parameters, as lists or as distributions."""
     grid = {}
     for name in draw.sample(sorted(tried), min(len(tried), 2)):
-        drawn = DISTRIBUTIONS.get(name.rpartition("__")[2])
-        grid[f"{path}{name}"] = drawn if is_random and drawn is not None and draw.random() < 0.4 else tried[name]
+        grid[f"{path}{name}"] = tried[name]
     if draw.random() < 0.5:
         grid["model__alpha"] = stats.uniform(0, 1) if is_random and draw.random() < 0.5 else [0.1, 1.0]
     return grid
@@ -176,7 +164,7 @@ def assert_charged_as_stated(draw, folder):
     for name, values in grid.items():
         if name.endswith("score_func"):
             grid[name] = [partial(value, ledger=ledger) for value in values]
-    X, y = table(N)
+    X, y = uniform(N)
     if options is None:
         run(with_ledger(search, ledger), X, y)
         epsilon, delta = search.privacy_spent_
@@ -214,13 +202,7 @@ def try_searches(seed, n_searches, folder):
 
 @pytest.mark.slow
 def test_the_stated_cost_of_a_search_is_what_its_ledger_is_charged(tmp_path):
-    try_searches(0, 8, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [1])
-def test_the_stated_costs_of_many_searches_are_what_their_ledgers_are_charged(seed, tmp_path):
-    try_searches(seed, 100, tmp_path)
+    try_searches(0, 100, tmp_path)
 
 
 # --- Any nesting: priced at no less than what is charged, or refused --------------------------------------------------
@@ -278,7 +260,7 @@ def charged_and_stated(search, ledger):
         cost = search_cost(search, n_samples=N)
     except ValueError:
         return None
-    search.fit(*table(N))
+    search.fit(*uniform(N))
     return sum(exact(entry.epsilon) for entry in ledger.entries()), exact(cost.charged_epsilon)
 
 
@@ -301,42 +283,25 @@ def test_any_search_charges_at_most_its_price_or_has_none(tmp_path):
 
 def test_a_search_over_statistics_counts_the_costliest():
     """Kendall's tau spends nothing on the target, so there is a single part."""
-    pipeline = Pipeline([("select", PrivateSelectKBest(1, epsilon=1.0, **PUBLIC)), ("model", Ridge())])
+    pipeline = Pipeline([("select", PrivateSelectKBest(1, epsilon=1.0, **UNIT)), ("model", Ridge())])
     search = RandomizedSearchCV(pipeline, {"select__statistic": ["kendall"]}, cv=3, refit=False, n_iter=1)
     assert search_cost(search, n_features=D, n_samples=N).charged_rho == 1.5
 
 
-@pytest.mark.parametrize("change", [{"target_shares": [SHARES]}, {"k": [1, 2], "target_shares": [None, SHARES]}])
-def test_a_search_over_parameters_that_split_the_budget_counts_the_costliest(change):
-    select = PrivateSelectKBest(1, epsilon=1.0, **PUBLIC)
-    search = RandomizedSearchCV(select, change, n_iter=1, cv=2, refit=False)
-    assert search_cost(search, n_features=D).charged_rho == 1.0
-
-
-def test_a_drawn_parameter_of_a_private_step_is_priced_as_the_costliest_release_with_its_budget():
-    select = DPMICSelector(1, epsilon=1.0, **PUBLIC)  # in three parts
-    assert search_cost(select, n_features=D).charged_rho == pytest.approx(1 / 6)
-    search = RandomizedSearchCV(select, {"B": stats.uniform(8, 4)}, n_iter=2, cv=2, refit=False)
-    assert search_cost(search, n_features=D).charged_rho == 2.0
-    step = {"select": [select], "select__epsilon": stats.uniform(0, 2)}
-    replaced = RandomizedSearchCV(Pipeline([("select", "passthrough"), ("model", Ridge())]), step, n_iter=1, cv=2)
-    assert search_cost(replaced).charged_epsilon == 3 * 2.0
-
-
 def test_parameters_of_other_steps_are_not_enumerated_and_may_be_unbounded():
-    pipeline = Pipeline([("select", PrivateSelectKBest(1, epsilon=1.0, **PUBLIC)), ("model", SVR())])
+    pipeline = Pipeline([("select", PrivateSelectKBest(1, epsilon=1.0, **UNIT)), ("model", SVR())])
     drawn = {"model__epsilon": stats.expon(), "model__C": [10.0**power for power in range(50)]}
     search = RandomizedSearchCV(pipeline, drawn, n_iter=3, cv=2, refit=False)
     assert search_cost(search, n_features=D).charged_epsilon == 6.0
 
 
 KEPT = [
-    ([0], PUBLIC, None),
-    ([2], PUBLIC, None),
-    (["b"], PUBLIC, ["a", "b", "c"]),
-    (["b"], {**PUBLIC, "bounds": {"a": (0, 1), "b": (0, 1), "c": (0, 1)}}, ["a", "b", "c"]),
-    ([1], {**PUBLIC, "bounds": dict.fromkeys(range(3), (0, 1))}, None),
-    ([0], {**PUBLIC, "bounds": {1: (0, 1), 2: (0, 1)}}, None),
+    ([0], UNIT, None),
+    ([2], UNIT, None),
+    (["b"], UNIT, ["a", "b", "c"]),
+    (["b"], {**UNIT, "bounds": {"a": (0, 1), "b": (0, 1), "c": (0, 1)}}, ["a", "b", "c"]),
+    ([1], {**UNIT, "bounds": dict.fromkeys(range(3), (0, 1))}, None),
+    ([0], {**UNIT, "bounds": {1: (0, 1), 2: (0, 1)}}, None),
 ]
 
 
@@ -345,7 +310,7 @@ KEPT = [
 def test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_unused_delta(
     keep, public, columns, is_first
 ):
-    X, y = table(N)
+    X, y = uniform(N)
     X = X if columns is None else pandas.DataFrame(X, columns=columns)
     select = PrivateSelectKBest(1, epsilon=1.0, delta=1e-4, keep=keep, **public)
     first = [] if is_first else [("as it is", FunctionTransformer(feature_names_out="one-to-one"))]
@@ -358,13 +323,8 @@ def test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_unus
 
 
 def test_plans_costs_and_searches_refuse_to_keep_all_features():
-    select, error = PrivateSelectKBest(1, keep=[0, 1], **PUBLIC), "keep must leave at least one feature to choose"
+    select, error = PrivateSelectKBest(1, keep=[0, 1], **UNIT), "keep must leave at least one feature to choose"
     for ask in (lambda: select.plan(100, 2), lambda: search_cost(select, n_features=2), lambda: fitted(
-        PrivateGridSearch(select, [{}, {}], scoring=lambda *_: 1.0), *table_of(2))):  # fmt: skip
+        PrivateGridSearch(select, [{}, {}], scoring=lambda *_: 1.0), *uniform(N, 2))):  # fmt: skip
         with pytest.raises(ValueError, match=error):
             ask()
-
-
-def table_of(n_features):
-    X, y = table(N)
-    return X[:, :n_features], y

@@ -11,6 +11,7 @@ from itertools import product
 
 import narwhals.stable.v2 as nw
 import numpy as np
+import pandas
 import pytest
 import sklearn
 from joblib import parallel_config
@@ -22,8 +23,6 @@ from sklearn.ensemble import BaggingRegressor, RandomForestRegressor, VotingRegr
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -42,22 +41,18 @@ from skdpmic import (
     dp_mic_regression,
     search_cost,
 )
-from skdpmic.budget.filters import Cost
 from skdpmic.privacy import mechanisms
+from skdpmic.privacy.composition import Cost, exact
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import exact
-from skdpmic.search import trials as trials_module
-from skdpmic.search.cost_of_fits import as_estimator
-from skdpmic.search.trials import MEAN_ERROR, assign_subsets, mean_over_subsets
-from tests.folding import each
+from skdpmic.search import grid_search as trials_module
+from skdpmic.search.grid_search import MEAN_ERROR, assign_subsets, mean_over_subsets, mechanism_of_choice
+from skdpmic.search.nested import UNKNOWN, as_estimator, for_a_subset
 from tests.privacy.test_top_k import law
+from tests.tables import UNIT, refused
 
 unknown = pytest.mark.filterwarnings("ignore:the choice is private if:UserWarning")
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 ARROW_IS_SPLIT = Version(sklearn.__version__) >= Version("1.7")  # older ones pick no rows of Arrow tables
-PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
-
-
 TWICE = [{}, {}]  # a grid for any estimator
 
 
@@ -96,7 +91,7 @@ def scores_of(search, X, y, monkeypatch):
 def assert_a_record_moves_one_subset_only(monkeypatch):
     # How many random numbers a forest draws depends on its data, and must not affect other subsets.
     pipeline = make_pipeline(
-        SelectKBest(DPMICScorer(epsilon=math.inf, **PUBLIC), k=2), RandomForestRegressor(n_estimators=2)
+        SelectKBest(DPMICScorer(epsilon=math.inf, **UNIT), k=2), RandomForestRegressor(n_estimators=2)
     )
     search = PrivateGridSearch(pipeline, {"selectkbest__k": [1, 2, 3]}, n_subsets=6, refit=False, random_state=0)
     X, y = table()
@@ -118,28 +113,6 @@ def assert_a_record_moves_one_subset_only(monkeypatch):
 @seeded
 def test_a_record_moves_the_scores_of_one_subset_only(monkeypatch):
     assert_a_record_moves_one_subset_only(monkeypatch)
-
-
-@seeded
-def test_subsets_do_not_share_a_given_generator(monkeypatch):
-    search = PrivateGridSearch(RandomForestRegressor(2, random_state=np.random.RandomState(0)), TWICE, n_subsets=6)
-    search.set_params(refit=False, random_state=0)
-    X, y = table()
-    here = scores_of(search, X, y, monkeypatch)
-    y[0] = 1000.0
-    assert (here != scores_of(search, X, y, monkeypatch)).any(axis=0).sum() == 1
-
-
-@pytest.mark.slow
-@seeded
-def test_overlapping_subsets_are_caught(monkeypatch):
-    def overlapping(n_samples, n_subsets, test_size, source):
-        order = np.random.RandomState(0).permutation(n_samples)
-        return [(np.roll(order, 40 * i)[20:80], np.roll(order, 40 * i)[:20]) for i in range(n_subsets)]
-
-    monkeypatch.setattr(trials_module, "assign_subsets", overlapping)
-    with pytest.raises(AssertionError):
-        assert_a_record_moves_one_subset_only(monkeypatch)
 
 
 def draw_with_numpy(n_draws):
@@ -242,8 +215,7 @@ def test_fits_leave_the_global_generators_unchanged(everything_fails):
         np.random.set_bit_generator(ours)
 
 
-def test_an_unknown_estimator_is_named_before_anything_is_charged(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+def test_an_unknown_estimator_is_named_before_anything_is_charged(ledger):
     grid = {"select": [pipeline()["select"], "passthrough"], "model": [Ridge(), DrawsByTheData(), FailsOn()]}
     search = PrivateGridSearch(pipeline(), grid, n_subsets=3, ledger=ledger)
     with pytest.warns(
@@ -281,9 +253,7 @@ def choice_distribution(steps, scale):
 def worst_log_ratio(epsilon, n_moved, monkeypatch, values=(0, 0.5, 1)):
     """The largest log ratio, over scores in `values` of two candidates, if a record moves `n_moved` of the subsets."""
     monkeypatch.setattr(mechanisms, "_STEPS", STEPS)
-    search = PrivateGridSearch(Ridge(), TWICE, epsilon=epsilon)
-    search.n_subsets_ = N_SUBSETS
-    scale = search._mechanism().scale
+    scale = mechanism_of_choice(epsilon, N_SUBSETS).scale
 
     def distribution_of(scores):
         means = mean_over_subsets(np.array(scores).reshape(2, N_SUBSETS), (0, 1))
@@ -309,75 +279,45 @@ def test_a_record_in_two_subsets_would_be_caught(monkeypatch):
     assert worst_log_ratio(2.0, 2, monkeypatch, values=(0, 1)) > 2.0
 
 
-def test_the_noise_scale_is_two_over_subsets_times_epsilon():
-    search = PrivateGridSearch(Ridge(), TWICE, epsilon=0.5, n_subsets=20).fit(*table())
-    assert search.noise_scale_ == pytest.approx(2 / (20 * 0.5), rel=1e-6)
-    assert PrivateGridSearch(Ridge(), TWICE).fit(*table()).n_subsets_ == 15  # square root of 240
-
-
 # --- What users get -----------------------------------------------------------------------------------------------
 
 
 def pipeline(**parameters):
-    selector = PrivateSelectKBest(**{"k": 1, "epsilon": 2.0, "statistic": "mic_r"} | PUBLIC | parameters)
+    selector = PrivateSelectKBest(**{"k": 1, "epsilon": 2.0, "statistic": "mic_r"} | UNIT | parameters)
     return Pipeline([("select", selector), ("model", KNeighborsRegressor(3))])
 
 
 GRID = {"select": [pipeline()["select"], "passthrough"], "model__n_neighbors": [3, 12]}
 
 
-def test_the_clearly_best_candidate_is_chosen():
-    # R squared exceeds 0.8, against at most 0 for constants; with n_subsets = 15 and epsilon = 10, the noise is 0.013.
-    grid = {"model": [KNeighborsRegressor(3), Ridge(1e9)]}
-    search = PrivateGridSearch(Pipeline([("model", Ridge())]), grid, epsilon=10.0).fit(*table())
-    assert search.best_index_ == 0
-    assert isinstance(search.best_params_["model"], KNeighborsRegressor)
-    X, y = table()
-    assert search.score(X, y) > 0.9
-    np.testing.assert_array_equal(search.predict(X), search.best_estimator_.predict(X))
-    assert search.n_features_in_ == 3
-    assert search.privacy_spent_ == (10.0, 0.0)
-
-
-def test_an_error_can_be_the_score_if_its_bounds_are_given():
-    grid = {"alpha": [1e9, 1e-3]}
-    X, y = table()[0], table()[0][:, 0]
-    search = PrivateGridSearch(
-        Ridge(), grid, epsilon=20, scoring="neg_mean_squared_error", score_bounds=(-0.08, 0), n_subsets=30
-    ).fit(X, y)
-    assert search.best_params_ == {"alpha": 1e-3}
-
-
-def test_choice_and_refit_are_charged_and_nothing_else(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
-    search = PrivateGridSearch(
-        pipeline(ledger=ledger), {"select__epsilon": [0.5, 0.7], "select__k": [1, 2]}, epsilon=0.1, ledger=ledger
-    ).fit(*table())
+def test_choice_and_refit_are_charged_and_nothing_else(ledger):
+    grid = {"select__epsilon": [0.5, 0.7], "select__k": [1, 2]}
+    search = PrivateGridSearch(pipeline(ledger=ledger), grid, epsilon=0.1, ledger=ledger).fit(*table())
     choice, refit = ledger.entries()
     assert (str(choice), choice.epsilon, choice.n) == ("PrivateGridSearch, choice, one-shot", 0.1, 240)
-    assert refit.epsilon == search.best_params_["select__epsilon"]
-    assert refit.n == 240
+    assert (refit.epsilon, refit.n) == (search.best_params_["select__epsilon"], 240)
     assert search.privacy_spent_ == ledger.spent()
-    assert search.best_estimator_["select"].ledger is ledger
-    assert search.estimator["select"].ledger is ledger
+    assert search.best_estimator_["select"].ledger is search.estimator["select"].ledger is ledger
+    search.set_params(refit=False).fit(*table())
+    assert not hasattr(search, "best_estimator_")
+    assert search.privacy_spent_ == (0.1, 0.0)
+    assert {name for name in vars(search) if name.endswith("_")} == {
+        *("best_index_", "best_params_", "noise_scale_", "n_subsets_", "privacy_spent_"),
+    }
 
 
 def test_privacy_spent_is_never_below_the_exact_sum():
-    X, y = table()
     for k in range(1, 12):
         choice, refit = k / 7, math.pi / k  # sums with more digits than a float: half of them would be rounded down
-        search = PrivateGridSearch(pipeline(epsilon=refit), {"select__k": [1, 1]}, epsilon=choice, n_subsets=2).fit(
-            X, y
-        )
-        spent, delta = search.privacy_spent_
+        search = PrivateGridSearch(pipeline(epsilon=refit), {"select__k": [1, 1]}, epsilon=choice, n_subsets=2)
+        spent, delta = search.fit(*table()).privacy_spent_
         assert delta == 0.0
         assert exact(math.nextafter(spent, 0)) < exact(choice) + exact(refit) <= exact(spent)
 
 
-def test_a_ledger_on_the_private_steps_alone_warns_before_anything_is_drawn(tmp_path, monkeypatch):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
-    scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **PUBLIC)
-    for step in (DPMICSelector(k=1, ledger=ledger, **PUBLIC), SelectKBest(scorer, k=1)):
+def test_a_ledger_on_the_private_steps_alone_warns_before_anything_is_drawn(ledger, monkeypatch):
+    scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **UNIT)
+    for step in (DPMICSelector(k=1, ledger=ledger, **UNIT), SelectKBest(scorer, k=1)):
         search = PrivateGridSearch(pipeline(), {"select": ["passthrough", step]}, n_subsets=3)
         with pytest.warns(UserWarning, match="ledger is None, so the cost of the choice, epsilon=1.0, is") as caught:
             search.fit(*table())
@@ -391,56 +331,40 @@ def test_a_ledger_on_the_private_steps_alone_warns_before_anything_is_drawn(tmp_
                 search.set_params(ledger=None).fit(*table())
 
 
-def test_a_full_ledger_refuses_before_anything_is_fitted(tmp_path, monkeypatch):
-    ledger = BudgetLedger(tmp_path / "budget.db", 0.5)
-    monkeypatch.setattr(trials_module, "cross_validate", None)
-    search = PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=1.0, ledger=ledger)
-    before = vars(search).copy()
-    with pytest.raises(BudgetError):
-        search.fit(*table())
-    assert vars(search) == before
-    assert ledger.entries() == []
-
-
 def test_a_refit_that_cannot_be_paid_is_refused_before_the_choice_is_charged(tmp_path):
     """Whichever candidate would be chosen, from whichever ledger; what is paid for is chosen and fitted."""
     X, y = table()
-    model = PrivateAdditiveRegressor(2.0, **PUBLIC)
+    model = PrivateAdditiveRegressor(2.0, **UNIT)
     for delta, enough in ((0, False), (1e-6, True)):
         ledger = BudgetLedger(tmp_path / f"{delta}.db", 3.0, delta, composition="basic")
         options = {"ledger": ledger, "n_subsets": 10, "score_bounds": (-9, 1)}
         unpaid = [{"epsilon": [1.0, 2.5]}, {"ledger": [None, BudgetLedger(tmp_path / "little.db", 1.9, 1e-6)]}]
         for grid in unpaid + [{"delta": [1e-6, 1e-7]}] * (not enough):
-            with pytest.raises(BudgetError, match="counts the choice as spent, which is not made"):
+            with refused(BudgetError, "counts the choice as spent, which is not made", ledger):
                 PrivateGridSearch(clone(model).set_params(ledger=ledger), grid, **options).fit(X, y)
-        assert ledger.entries() == []
         grid = {"epsilon": [1.0, 2.0], "delta": [1e-6 if enough else 0]}
         PrivateGridSearch(clone(model).set_params(ledger=ledger), grid, **options).fit(X, y)
         assert len(ledger.entries()) == 2
 
 
+@pytest.mark.slow
 def test_names_after_an_unknown_step_are_not_refused_for_more_than_they_cost(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 3.0, 1e-5)  # in zCDP, less than its epsilon
-    steps = [PrivateSelectKBest(1, epsilon=0.1, delta=1e-6, **PUBLIC), PrivateAdditiveRegressor(2.9, **PUBLIC)]
-    for step in steps:
-        step.set_params(ledger=ledger)
-    grid = {"privateselectkbest__k": [1, 2]}
-    PrivateGridSearch(make_pipeline(*steps), grid, epsilon=0.1, n_subsets=10, ledger=ledger, score_bounds=(-9, 1)).fit(
-        *table()
-    )
+    steps = [PrivateSelectKBest(1, epsilon=0.1, delta=1e-6, **UNIT), PrivateAdditiveRegressor(2.9, **UNIT)]
+    model = make_pipeline(*(step.set_params(ledger=ledger) for step in steps))
+    options = {"epsilon": 0.1, "n_subsets": 10, "ledger": ledger, "score_bounds": (-9, 1)}
+    PrivateGridSearch(model, {"privateselectkbest__k": [1, 2]}, **options).fit(*table())
     assert len(ledger.entries()) == 3
 
 
 def test_a_charged_choice_survives_a_failing_refit(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 3.0)
-    full = BudgetLedger(tmp_path / "full.db", 2.0)
+    ledger, full = BudgetLedger(tmp_path / "budget.db", 3.0), BudgetLedger(tmp_path / "full.db", 2.0)
 
     def spent_meanwhile(*_):
         full.charge("elsewhere", 0.001)
         return 0.5
 
-    search = PrivateGridSearch(pipeline(), {"model__n_neighbors": [3, 3]}, ledger=ledger)
-    search.fit(*table())
+    search = PrivateGridSearch(pipeline(), {"model__n_neighbors": [3, 3]}, ledger=ledger).fit(*table())
     search.set_params(estimator__select__ledger=full, param_grid={"model__n_neighbors": [5, 5]}, n_subsets=10)
     search.set_params(scoring=spent_meanwhile)
     with pytest.raises(BudgetError):
@@ -455,29 +379,27 @@ def test_a_charged_choice_survives_a_failing_refit(tmp_path):
 
 
 BUDGETS = [
-    DPMICSelector(k=2, epsilon=0.5, mechanism="laplace", statistic="mtv_r", **PUBLIC),
-    DPMICSelector(k=2, epsilon=0.5, mechanism="k-norm", statistic="mtv_r", **PUBLIC),
+    DPMICSelector(k=2, epsilon=0.5, mechanism="laplace", statistic="mtv_r", **UNIT),
     DPMICSelector(k=2, epsilon=0.5, mechanism="gaussian", delta=1e-6, statistic="kendall"),
-    PrivateSelectKBest(2, epsilon=0.5, **PUBLIC),
-    SelectKBest(DPMICScorer(epsilon=0.5, statistic="kendall"), k=1),
-    SelectKBest(partial(dp_mic_regression, epsilon=0.5, statistic="mtv_r", **PUBLIC), k=1),
-    PrivateAdditiveRegressor(epsilon=0.5, **PUBLIC),
-    PrivateAdditiveRegressor(epsilon=0.5, delta=1e-6, **PUBLIC),
+    PrivateSelectKBest(2, epsilon=0.5, **UNIT),
+    SelectKBest(partial(dp_mic_regression, epsilon=0.5, statistic="mtv_r", **UNIT), k=1),
+    PrivateAdditiveRegressor(epsilon=0.5, delta=1e-6, **UNIT),
 ]
 
 
+@pytest.mark.slow
 def test_names_chosen_with_delta_are_tried_with_no_less_noise_and_at_most_half_as_much_more():
     """At a larger epsilon, names may come from another mechanism, whose noise is at most 2/3 as large."""
     draw, ratios = random.Random(0), []
-    for _ in range(40):
+    for i in range(40):
         k, among, factor = draw.choice([3, 10, 30]), draw.choice([31, 200]), draw.choice([4, 12.5, 70, 300])
-        step = PrivateSelectKBest(k, epsilon=10 ** draw.uniform(-2, 1), delta=10 ** draw.uniform(-9, -2), **PUBLIC)
+        step = PrivateSelectKBest(k, epsilon=10 ** draw.uniform(-2, 1), delta=10 ** draw.uniform(-9, -2), **UNIT)
         step.set_params(criterion=draw.choice(["single", "single", "joint"]))
-        if not ratios:  # of which the cube has less noise at a larger epsilon
+        if i == 0:  # the cube has less noise at a larger epsilon
             k, among, factor = 30, 31, 4
             step.set_params(k=k, epsilon=0.026, delta=2e-7, criterion="single")
-        for width in (among, None):
-            trial = trials_module.for_a_subset(step, factor * 1000, 1000, width)
+        for width in (among, UNKNOWN):
+            trial = for_a_subset(step, width, 1000, factor * 1000)
             now, tried = (each._plan().release(among, None, None).epsilon_per_feature for each in (step, trial))
             ratios.append(factor * now / tried)
     assert min(ratios) >= 1 - 1e-9
@@ -491,6 +413,7 @@ def noise_of(estimator, n):
     return scorer.plan(n, 3).rows[0].error
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("step", BUDGETS)
 def test_what_is_tried_on_some_rows_is_as_noisy_as_what_is_fitted_on_all(step, monkeypatch):
     tried, cross_validate = [], trials_module.cross_validate
@@ -508,71 +431,46 @@ def test_what_is_tried_on_some_rows_is_as_noisy_as_what_is_fitted_on_all(step, m
         assert noise_of(trial, n) == pytest.approx(noise_of(step, len(X)), rel=1e-3)
 
 
-def test_private_estimators_in_the_subsets_have_no_ledger(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
-    scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **PUBLIC)
-    both = make_pipeline(DPMICSelector(k=2, epsilon=0.5, ledger=ledger, **PUBLIC), SelectKBest(scorer, k=1), Ridge())
-    search = PrivateGridSearch(both, {"ridge__alpha": [1, 2]}, n_subsets=10, ledger=ledger).fit(*table())
-    assert [entry.epsilon for entry in ledger.entries()] == [1.0, 0.5, 0.25]
-    assert search.privacy_spent_ == (1.75, 0.0)
-
-
-def test_a_table_that_is_not_in_memory_is_refused_with_the_line_to_write(tmp_path):
+def test_a_table_that_is_not_in_memory_is_refused_with_the_line_to_write(ledger):
     polars, _ = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    dask_array = pytest.importorskip("dask.array")
     X, y = table()
     frame = polars.DataFrame(X, schema=list("abc"))
     tables = [frame.lazy(), iter(X), (row for row in X), frame.to_arrow().to_reader()]
-    tables.append(dask_array.from_array(X, chunks=50))
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    tables.append(pytest.importorskip("dask.array").from_array(X, chunks=50))
     for given in tables:
         for arguments in ((given, y), (X, given)):
-            with pytest.raises(TypeError, match=r"must be in memory inside PrivateGridSearch.*load it first, as by"):
+            with refused(TypeError, r"must be in memory inside PrivateGridSearch.*convert it first, as by", ledger):
                 PrivateGridSearch(pipeline(), TWICE, ledger=ledger).fit(*arguments)
-    assert ledger.entries() == []
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_a_model_of_columns_by_name_is_searched_in_every_dataframe(library, tmp_path):
+def test_a_model_of_columns_by_name_is_searched_in_every_dataframe(library, ledger):
     pytest.importorskip(library)
     X, y = table()
-    columns = dict(zip("abc", X.T, strict=True))
-    frame = nw.from_dict(columns, backend=library).to_native()
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0, delta=1e-5)
+    frame = nw.from_dict(dict(zip("abc", X.T, strict=True)), backend=library).to_native()
 
     def search(*names):
         model = PrivateAdditiveRegressor(1.0, bounds=dict.fromkeys(names, (0, 1)), target_bounds=(0, 1), ledger=ledger)
         return PrivateGridSearch(model, {"epsilon": [1.0, 2.0]}, n_subsets=4, ledger=ledger, score_bounds=(-9, 1))
 
     if library == "pyarrow" and not ARROW_IS_SPLIT:
-        with pytest.raises(TypeError, match=r"convert it first, as by X.to_pandas\(\)"):
+        with refused(TypeError, r"convert it first, as by X.collect\(\).* X.to_pandas\(\)", ledger):
             search("a", "b", "c").fit(frame, y)
-        assert ledger.entries() == []
         return
-    with pytest.raises(ValueError, match=r"got none for \['c'\]"):
+    with refused(ValueError, r"got none for \['c'\]", ledger):
         search("a", "b").fit(frame, y)
-    assert ledger.entries() == []
     assert search("a", "b", "c").fit(frame, y).predict(frame).shape == y.shape
 
 
-def test_without_refit_only_the_choice_is_made():
-    search = PrivateGridSearch(pipeline(), GRID, refit=False).fit(*table())
-    assert set(search.best_params_) == {"select", "model__n_neighbors"}
-    assert not hasattr(search, "best_estimator_")
-    assert search.privacy_spent_ == (1.0, 0.0)
+class Unprintable(RuntimeError):
+    """An error of another library: its message holds data, and cannot be read."""
 
-
-def test_nothing_raw_remains():
-    search = PrivateGridSearch(pipeline(), GRID).fit(*table())
-    fitted = {name for name in vars(search) if name.endswith("_")}
-    assert fitted - {"n_features_in_"} == {  # which the chosen estimator may not have
-        *("best_index_", "best_params_", "best_estimator_", "noise_scale_", "n_subsets_"),
-        "privacy_spent_",
-    }
+    def __str__(self):
+        raise AssertionError
 
 
 class FailsOn(ClassifierMixin, BaseEstimator):
-    """Fails on tables that contain a value, and quotes the data."""
+    """Fails on tables that contain a value."""
 
     def __init__(self, value=0.0, everywhere=False):
         self.value = value
@@ -580,7 +478,7 @@ class FailsOn(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         if self.everywhere or (X == self.value).any():
-            raise RuntimeError(f"patient {X[0, 0]}: {X}")
+            raise Unprintable(X)
         self.classes_ = np.unique(y)
         return self
 
@@ -623,11 +521,10 @@ def test_when_everything_fails_the_error_quotes_no_data():
     X, y = table()
     X[:, 0] = 0.8675309
     search = PrivateGridSearch(FailsOn(), {"everywhere": [True, True]})
-    with pytest.raises(ValueError, match="no candidate could be fitted and scored in any of the 15 subsets") as caught:
+    with pytest.raises(ValueError, match="no candidate could be fitted and scored in any of the subsets") as caught:
         search.fit(X, y > 0.5)
     assert "8675" not in str(caught.value)
-    assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    assert caught.value.__cause__ is caught.value.__context__ is None
     assert not hasattr(search, "n_subsets_")
     with pytest.raises(ValueError, match=r"subsets of the data\. Input X contains NaN"):
         PrivateGridSearch(Ridge(), TWICE).fit(X * np.nan, y)
@@ -641,75 +538,140 @@ def test_a_scikit_learn_message_that_quotes_values_is_not_passed_on():
     assert "patient" not in str(caught.value)
 
 
-@each(
-    "change, message",
-    [
-        ({"epsilon": 0}, "epsilon must be a number > 0"),
-        ({"n_subsets": 1}, r"n_subsets must be 'auto' or an int in \[2, n_samples // 4\] = \[2, 60\]"),
-        ({"n_subsets": 61}, "n_subsets must be"),
-        ({"n_subsets": 2.5}, "n_subsets must be"),
-        ({"score_bounds": (1, 0)}, "score_bounds must be finite with lower < upper"),
-        ({"score_bounds": (-math.inf, 0)}, "score_bounds must be finite"),
-        ({"test_size": 1}, r"test_size must be a number in \(0, 1\)"),
-        ({"scoring": ["r2"]}, "scoring must be a single score"),
-        ({"scoring": "no such"}, "no such"),
-        ({"ledger": "budget.db"}, "ledger must be a BudgetLedger or None"),
-        ({"param_grid": {"alfa": [1]}}, "Invalid parameter 'alfa'"),
-    ],
-)
-def test_bad_parameters_are_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        PrivateGridSearch(Ridge(), TWICE).set_params(**change).fit(*table())
+# --- Refused before the charge ------------------------------------------------------------------------------------
 
-
-def failure_reason(estimator, X, y, **parameters):
-    """The reason that a search's error gives when every fit fails."""
-    with pytest.raises(ValueError, match="no candidate could be fitted") as caught:
-        PrivateGridSearch(estimator, TWICE, **parameters).fit(X, y)
-    return str(caught.value).partition("subsets of the data. ")[2].partition("Fit the estimator by itself")[0].rstrip()
-
-
-WRONG = [
-    (
-        {"model": [Ridge(), Ridge(-1.0)]},
-        "The 'alpha' parameter of Ridge must be a float in the range .* Got -1.0 instead",
-    ),
+GOOD = {"epsilon": 0.5} | UNIT
+PARAMETERS = [
+    ({"epsilon": 0}, "epsilon must be a number > 0"),
+    ({"n_subsets": 1}, r"n_subsets must be 'auto' or an int in \[2, n_samples // 4\] = \[2, 60\]"),
+    ({"n_subsets": 61}, "n_subsets must be"),
+    ({"n_subsets": 2.5}, "n_subsets must be"),
+    ({"score_bounds": (1, 0)}, "score_bounds must be finite with lower < upper"),
+    ({"score_bounds": (-math.inf, 0)}, "score_bounds must be finite"),
+    ({"test_size": 1}, r"test_size must be a number in \(0, 1\)"),
+    ({"scoring": ["r2"]}, "scoring must be a single score"),
+    ({"scoring": "no such"}, "no such"),
+    ({"ledger": "budget.db"}, "ledger must be a BudgetLedger or None"),
+    ({"n_subsets": 48}, "n_subsets and test_size must leave 4 rows .*, which leave 3 of 240 samples"),
+    ({"n_subsets": 40, "test_size": 0.5}, ".*, which leave 3 of 240 samples"),
+]
+GRIDS = [
+    ([], r"param_grid must be a dict, or a list of at least one dict, got \[\]"),
+    (iter(TWICE), "param_grid must be a dict or a list of dicts, got a list_iterator"),
+    ({"model__n_neighbors": [1]}, "two candidates or more, got .* nothing would be chosen, at a cost of epsilon"),
+    ([{}], "two candidates or more"),
+    ({"model__n_neighbors": []}, "(?i)parameter grid for parameter 'model__n_neighbors'"),
+    ([{"model__n_neighbors": [1]}, {"alfa": [1]}], "Invalid parameter 'alfa'"),
+    ({"model__alfa": [1.0]}, "Invalid parameter 'alfa' for estimator KNeighborsRegressor"),
+    ({"model": [Ridge(), Ridge(-1.0)]}, "'alpha' parameter of Ridge must be a float in the range .* Got -1.0"),
     ({"model__n_neighbors": [1, "many"]}, "The 'n_neighbors' parameter of KNeighborsRegressor must be .* Got 'many'"),
-    ({"model": [LogisticRegression(C=-1)]}, "The 'C' parameter of LogisticRegression must be .* Got -1 instead"),
     ({"model": [RandomForestRegressor(10**9, max_depth=0)]}, "The 'max_depth' parameter of RandomForestRegressor"),
-    (
-        {"model": [make_pipeline(StandardScaler(), KNeighborsRegressor("three"))]},
-        "The 'n_neighbors' parameter of KNeigh",
-    ),
+    ({"model": [make_pipeline(StandardScaler(), Ridge(-1.0))]}, "The 'alpha' parameter of Ridge"),
     ({"model": [BaggingRegressor(Ridge(-1.0))]}, "The 'alpha' parameter of Ridge"),
     ({"model": [TransformedTargetRegressor(Ridge(tol=-1))]}, "The 'tol' parameter of Ridge"),
-    ({"select": [SelectKBest(DPMICScorer(**PUBLIC), k=-1)]}, "The 'k' parameter of SelectKBest must be .* Got -1"),
-    (
-        {"select": [SelectKBest(partial(dp_mic_regression, epsilon=1.0, **PUBLIC), k=1.5)]},
-        "The 'k' parameter of SelectKB",
-    ),
-    (
-        {"select": [FeatureUnion([("one", DPMICSelector(1, **PUBLIC)), ("two", PCA(-2))])]},
-        "The 'n_components' parameter of PCA",
-    ),
-    (
-        {"select": [ColumnTransformer([("one", StandardScaler(with_mean="no"), [0])])]},
-        "The 'with_mean' parameter of Stand",
-    ),
-    ({"model__alfa": [1.0]}, "Invalid parameter 'alfa' for estimator KNeighborsRegressor"),
+    ({"select": [SelectKBest(DPMICScorer(**UNIT), k=-1)]}, "The 'k' parameter of SelectKBest must be .* Got -1"),
+    ({"select": [SelectKBest(partial(dp_mic_regression, **GOOD), k=1.5)]}, "The 'k' parameter of SelectKB"),
+    ({"select": [FeatureUnion([("a", DPMICSelector(1, **UNIT)), ("b", PCA(-2))])]}, "'n_components' parameter of PCA"),
+    ({"select": [ColumnTransformer([("a", StandardScaler(with_mean="no"), [0])])]}, "The 'with_mean' parameter of St"),
+    ({"select__k": [1, 0]}, "k must be an int >= 1 or 'all'"),
+    ({"select__max_rows_per_group": [None, 2]}, "max_rows_per_group must be None inside PrivateGridSearch, got 2"),
+    ({"select": [PrivateSelectKBest(1, max_weight=2.0, **UNIT)]}, "max_weight must be None inside PrivateGridSearch"),
+    ({"select": [SelectKBest(partial(dp_mic_classif, epsilon=1, bounds=(0, 1)))]}, r"missing a required .*classes"),
+]
+CHANGES = [
+    ({"bounds": None}, "bounds must have an entry for every feature"),
+    ({"bounds": (1, 0)}, "bounds must be finite with lower < upper"),
+    ({"bounds": (np.zeros(2), np.ones(2))}, r"shape \(n_features,\) = \(3,\), got \(array"),
+    ({"bounds": ([0] * 3, [1, 0, 1])}, "bounds of feature 1 must be finite with lower < upper"),
+    ({"target_bounds": None}, "exactly one of target_bounds .* must be given, got neither"),
+    ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
+    ({"target_bounds": None, "classes": [1]}, "classes must be a list or array of at least 2 distinct labels"),
+    ({"epsilon": "high"}, "epsilon must be a number > 0"),
+    ({"mechanism": "exponential"}, "mechanism must be 'laplace'"),
+    ({"n_jobs": 0}, "n_jobs must be None or an int other than 0"),
+    ({"B": 2}, "B must be a number >= 4"),
+    ({"B": 2000}, "B must be at most"),
+    ({"c": 0}, "c must be a number > 0"),
 ]
 
 
-@pytest.mark.parametrize("grid, message", WRONG)
-def test_a_wrong_parameter_of_an_ordinary_step_is_refused_before_the_charge(grid, message, tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
-    search = PrivateGridSearch(pipeline(), grid, ledger=ledger)
+def with_wrong_step(change):
+    """Grids with a wrong private step, at several places."""
+    wrong = DPMICSelector(k=1, **GOOD | change)
+    yield {"select": [DPMICSelector(**GOOD), wrong]}
+    yield {"select": [SelectKBest(DPMICScorer(**GOOD | change))]}
+    yield {"select": [SelectKBest(partial(dp_mic_regression, **GOOD | change))]}
+    yield [{"select": [DPMICSelector(**GOOD)]} | {f"select__{name}": [value] for name, value in change.items()}]
+    yield {"select": ["passthrough", Pipeline([("nothing", None), ("union", FeatureUnion([("select", wrong)]))])]}
+    yield {"select": [make_pipeline(StandardScaler(), wrong)]}
+    yield {"select": [ColumnTransformer([("all", wrong, [0, 1, 2])])]}
+
+
+@pytest.mark.parametrize(
+    "options, grid, phrase",
+    [
+        *((options, {"model__n_neighbors": [3, 12]}, phrase) for options, phrase in PARAMETERS),
+        *(({}, grid, phrase) for grid, phrase in GRIDS),
+        *(({}, grid, phrase) for change, phrase in CHANGES for grid in with_wrong_step(change)),
+    ],
+)
+def test_what_public_facts_show_is_refused_before_the_charge(options, grid, phrase, ledger):
+    search = PrivateGridSearch(pipeline(), grid, **{"ledger": ledger} | options)
     before, state = vars(search).copy(), np.random.get_state()[1].tolist()
-    with pytest.raises(ValueError, match=message):
+    with refused((ValueError, TypeError), phrase, ledger):
         search.fit(*table())
-    assert ledger.entries() == []
     assert vars(search) == before
     assert np.random.get_state()[1].tolist() == state
+
+
+@pytest.mark.parametrize("where", ["first", "nested", "scaled", "function", "columns"])
+def test_bounds_by_name_that_do_not_fit_the_table_are_refused_before_the_charge(where, ledger):
+    X, y = table()
+    X = pandas.DataFrame(X, columns=["age", "height", "weight"])
+    public = {"epsilon": 0.5, "bounds": {"age": (0, 1)}, "target_bounds": (0, 1)}
+    wrong = {
+        "first": DPMICSelector(k=1, **public),
+        "nested": Pipeline([("nothing", None), ("union", FeatureUnion([("select", DPMICSelector(k=1, **public))]))]),
+        "scaled": make_pipeline(StandardScaler(), DPMICSelector(k=1, **public)),
+        "function": SelectKBest(partial(dp_mic_regression, **public), k=1),
+        "columns": ColumnTransformer([("all", DPMICSelector(k=1, **public), list(X.columns))]),
+    }[where]
+    search = PrivateGridSearch(pipeline(), {"select": ["passthrough", wrong]}, ledger=ledger)
+    if where == "scaled":  # it is unknown here whether the scaler's output has names
+        search.set_params(refit=False).fit(X, y)  # noise may choose a candidate that cannot be fitted
+        return
+    phrase = r"bounds must have an entry for every feature .*, got none for \['height', 'weight'\]"
+    if where == "function":
+        phrase = "bounds is a dict by feature name, but X has no feature names"  # SelectKBest passes an array
+    with refused(ValueError, phrase, ledger):
+        search.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "is_frame, columns",
+    [
+        *[(False, columns) for columns in ([3], 3, np.array([0, 5]), ["height"], "height")],
+        *[(True, columns) for columns in ([0, -4], ["height", "shoes"], "shoes", np.array(["shoes"]))],
+    ],
+)
+def test_columns_that_are_not_in_the_table_are_refused_before_the_charge(is_frame, columns, ledger):
+    X, y = table()
+    X = pandas.DataFrame(X, columns=["age", "height", "weight"]) if is_frame else X
+    for step in (DPMICSelector(k=1, **UNIT), StandardScaler()):
+        steps = make_pipeline(ColumnTransformer([("some", step, columns)]), Ridge())
+        with refused(ValueError, "columns of the transformer 'some' must be in the table, got ", ledger):
+            PrivateGridSearch(steps, TWICE, ledger=ledger).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "classes, phrase",
+    [([2, 3], "y must hold only labels that are in classes"), (["a", "b"], "classes and y must hold labels of one t")],
+)
+def test_data_that_do_not_suit_a_private_estimator_are_refused_before_the_charge(classes, phrase, ledger):
+    X, y = table()
+    model = pipeline(target_bounds=None, classes=classes)
+    with refused(ValueError, phrase, ledger):
+        PrivateGridSearch(model, {"model__n_neighbors": [3, 12]}, ledger=ledger).fit(X, (y > 0.5).astype(int))
 
 
 class CountedFits(Ridge):
@@ -730,239 +692,11 @@ def test_checking_ordinary_steps_fits_no_unknown_estimator(within):
     assert CountedFits.n_fits == 2 * 3 + 1
 
 
-def test_valid_parameters_of_ordinary_steps_are_accepted():
-    models = [Ridge(), RandomForestRegressor(2), KNeighborsRegressor(3), make_pipeline(StandardScaler(), Ridge())]
-    models += [BaggingRegressor(Ridge(), 2), TransformedTargetRegressor(Ridge()), GridSearchCV(Ridge(), TWICE)]
-    PrivateGridSearch(pipeline(), {"model": models}, n_subsets=2, epsilon=5.0).fit(*table())
-
-
-def score_that_quotes(estimator, X, y):
-    return r2_score(
-        f"patient {y[0]}", y
-    )  # 'The 'y_true' parameter of r2_score must be ... Got 'patient 0.73' instead.'
-
-
-class InvalidParameterError(ValueError):
-    """From another package, with messages that are not known to be safe."""
-
-
-def score_that_fails_otherwise(estimator, X, y):
-    raise InvalidParameterError(f"patient {y[0]}")
-
-
-def test_a_bad_argument_of_a_score_function_is_not_quoted():
-    expected = "The 'y_true' parameter of r2_score must be an array-like."
-    assert failure_reason(Ridge(), *table(), scoring=score_that_quotes) == expected
-    assert failure_reason(Ridge(), *table(), scoring=score_that_fails_otherwise) == ""
-
-
-@pytest.mark.parametrize(
-    "change, expected",
-    [
-        ({"target_bounds": None, "classes": [2, 3]}, "y must hold only labels that are in classes"),
-        ({"target_bounds": None, "classes": ["a", "b"]}, "classes and y must hold labels of one type"),
-    ],
-)
-def test_data_that_do_not_suit_a_private_estimator_are_refused_before_the_charge(change, expected, tmp_path):
-    X, y = table()
-    ledger = BudgetLedger(tmp_path / "ledger", epsilon=9.0)
-    search = PrivateGridSearch(pipeline(**change), {"model__n_neighbors": [3, 12]}, ledger=ledger)
-    with pytest.raises(ValueError, match=expected):
-        search.fit(X, (y > 0.5).astype(int))
-    assert ledger.spent() == (0.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    "bounds, message",
-    [
-        (
-            (np.zeros(2), np.ones(2)),
-            r"bounds must be \(lower, upper\), .*shape \(n_features,\) = \(3,\), got an array of .* \(2,\)",
-        ),
-        (([0] * 3, [1, 0, 1]), "bounds must be finite with lower < upper"),
-        (
-            {"age": (0, 1)},
-            r"bounds must have an entry for every feature .*, got none for \['height', 'weight'\]",
-        ),
-    ],
-)
-@pytest.mark.parametrize("where", ["first", "nested", "scaled", "function", "columns"])
-@pytest.mark.combinations
-def test_bounds_that_do_not_fit_the_table_are_refused_before_the_charge(where, bounds, message, tmp_path):
-    pandas = pytest.importorskip("pandas")
-    X, y = table()
-    X = pandas.DataFrame(X, columns=["age", "height", "weight"])
-    by_name = isinstance(bounds, dict)
-    public = {"epsilon": 0.5, "bounds": bounds, "target_bounds": (0, 1)}
-    wrong = {
-        "first": DPMICSelector(k=1, **public),
-        "nested": Pipeline([("nothing", None), ("union", FeatureUnion([("select", DPMICSelector(k=1, **public))]))]),
-        "scaled": make_pipeline(StandardScaler(), DPMICSelector(k=1, **public)),
-        "function": SelectKBest(partial(dp_mic_regression, **public), k=1),
-        "columns": ColumnTransformer([("all", DPMICSelector(k=1, **public), list(X.columns if by_name else range(3)))]),
-    }[where]
-    if where == "function" and by_name:
-        message = "bounds is a dict by feature name, but X has no feature names"  # SelectKBest passes an array
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
-    search = PrivateGridSearch(pipeline(), {"select": ["passthrough", wrong]}, ledger=ledger)
-    if where == "scaled" and by_name:  # it is unknown here whether the scaler's output has names
-        search.set_params(refit=False).fit(X, y)  # noise may choose a candidate that cannot be fitted
-        assert len(ledger.entries()) == 1
-        return
-    with pytest.raises(ValueError, match=message):
-        search.fit(X, y)
-    assert ledger.entries() == []
-
-
-@pytest.mark.parametrize(
-    "is_frame, columns",
-    [
-        *[(False, columns) for columns in ([3], [np.int64(7)], 3, np.array([0, 5]), ["height"], "height")],
-        *[(True, columns) for columns in ([0, -4], ["height", "shoes"], "shoes", ("shoes",), np.array(["shoes"]))],
-    ],
-)
-def test_columns_that_are_not_in_the_table_are_refused_before_the_charge(is_frame, columns, tmp_path):
-    X, y = table()
-    if is_frame:
-        X = pytest.importorskip("pandas").DataFrame(X, columns=["age", "height", "weight"])
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
-    for step in (DPMICSelector(k=1, **PUBLIC), StandardScaler()):
-        steps = make_pipeline(ColumnTransformer([("some", step, columns)]), Ridge())
-        with pytest.raises(ValueError, match="columns of the transformer 'some' must be in the table, got "):
-            PrivateGridSearch(steps, TWICE, ledger=ledger).fit(X, y)
-    assert ledger.entries() == []
-
-
-@pytest.mark.parametrize("columns", [["height"], [1]])
-def test_bounds_for_the_columns_that_a_private_step_receives_are_accepted(columns):
-    pandas = pytest.importorskip("pandas")
-    X = pandas.DataFrame(table()[0], columns=["age", "height", "weight"])
-    for bounds in ((0, 1), ([0], [1]), {"height": (0, 1)}):
-        scorer = DPMICScorer(bounds=bounds, target_bounds=(0, 1))
-        both = make_pipeline(ColumnTransformer([("one", scorer, columns)]), DPMICSelector(k=1, **PUBLIC), Ridge())
-        PrivateGridSearch(both, TWICE, n_subsets=4).fit(X, table()[1])
-
-
-@pytest.mark.parametrize(
-    "grid, message",
-    [
-        ([], r"param_grid must be a dict, or a list of at least one dict, got \[\]"),
-        (iter(TWICE), "param_grid must be a dict or a list of dicts, got a list_iterator"),
-        (({"alpha": [a]} for a in (1, 2)), "param_grid must be a dict or a list of dicts, got a generator"),
-        ({"alpha": [1]}, "two candidates or more, got .{'alpha': .* nothing would be chosen, at a cost of epsilon"),
-        ([{}], "two candidates or more"),
-        ({"alpha": []}, "(?i)parameter grid for parameter 'alpha'"),
-        ([{"alpha": [1]}, {"alfa": [1]}], "Invalid parameter 'alfa'"),
-    ],
-)
-def test_a_bad_grid_is_refused_before_the_charge(grid, message, tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
-    search = PrivateGridSearch(Ridge(), TWICE, ledger=ledger).fit(*table())
-    before = vars(search.set_params(param_grid=grid)).copy()
-    with pytest.raises(ValueError, match=message):
-        search.fit(*table())
-    assert vars(search) == before
-    assert len(ledger.entries()) == 1
-
-
-@pytest.mark.parametrize(
-    "change, left", [({"n_subsets": 5}, 3), ({"n_subsets": 6}, 2), ({"n_subsets": 4, "test_size": 0.5}, 3)]
-)
-def test_subsets_too_small_for_a_private_step_are_refused_before_the_charge(change, left, tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
-    X, y = table(25)
-    with pytest.raises(
-        ValueError, match=f"n_subsets and test_size must leave 4 rows .*, which leave {left} of 25 samples"
-    ):
-        PrivateGridSearch(pipeline(), TWICE, ledger=ledger, **change).fit(X, y)
-    assert ledger.entries() == []
-    grid = {"select": ["passthrough"], "model__n_neighbors": [1, 2]}
-    PrivateGridSearch(pipeline(), grid, ledger=ledger, **change).fit(X, y)
-    PrivateGridSearch(pipeline(), {"model__n_neighbors": [1, 1]}, ledger=ledger, n_subsets=4).fit(X, y)
-
-
-def test_a_B_that_suits_all_rows_but_not_a_subset_is_refused_before_the_charge(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
-    X, y = table(4000)
-
-    def search(**grids):
-        selector = DPMICSelector(k=1, epsilon=2.0, **PUBLIC, **grids)
-        return PrivateGridSearch(pipeline().set_params(select=selector), TWICE, n_subsets=40, ledger=ledger)
-
-    search(B=1000).fit(X, y)
-    for change in ({"B": 2000}, {"B": 100, "c": 200}):
-        with pytest.raises(ValueError, match=f"{'c' if 'c' in change else 'B'} must be at most"):
-            search(**change).fit(X, y)
-    assert len(ledger.entries()) == 1
-
-
 def test_eight_records_are_necessary_and_sufficient():
     for n in (0, 2, 7):
         with pytest.raises(ValueError, match=rf"with {n} sample\(s\) while a minimum of 8 is required by PrivateGrid"):
             PrivateGridSearch(Ridge(), TWICE).fit(*table(n))
     assert [PrivateGridSearch(Ridge(), TWICE).fit(*table(n)).n_subsets_ for n in (8, 9, 11, 12, 16)] == [2, 2, 2, 3, 4]
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"bounds": None}, "bounds must give the public range of the features, got None"),
-        ({"bounds": (1, 0)}, "bounds must be finite with lower < upper"),
-        ({"target_bounds": None}, "exactly one of target_bounds .* must be given, got neither"),
-        ({"classes": [0, 1]}, "exactly one of target_bounds .* must be given, got both"),
-        ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
-        ({"target_bounds": None, "classes": [1]}, "classes must be a list or array of at least 2 distinct labels"),
-        ({"epsilon": "high"}, "epsilon must be a number > 0"),
-        ({"mechanism": "exponential"}, "mechanism must be 'laplace'"),
-        ({"n_jobs": 0}, "n_jobs must be None or an int other than 0"),
-        ({"B": 2}, "B must be a number >= 4"),
-        ({"c": 0}, "c must be a number > 0"),
-    ],
-)
-def test_bad_parameters_of_private_steps_in_any_candidate_are_refused_before_the_charge(change, message, tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
-    good = {"epsilon": 0.5} | PUBLIC
-    for grid in (
-        {"select": [DPMICSelector(**good), DPMICSelector(**good | change)]},
-        {"select": [SelectKBest(DPMICScorer(**good)), SelectKBest(DPMICScorer(**good | change))]},
-        {"select": [SelectKBest(partial(dp_mic_regression, **good | change))]},
-        [{"select__k": [1]}, {f"select__{name}": [value] for name, value in change.items()}],
-    ):
-        search = PrivateGridSearch(pipeline().set_params(select=DPMICSelector(**good)), grid, ledger=ledger)
-        with pytest.raises(ValueError, match=message):
-            search.fit(*table())
-    assert ledger.entries() == []
-
-
-def test_a_bad_k_and_a_function_form_without_an_argument_are_refused_before_the_charge(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
-    with pytest.raises(ValueError, match="k must be an int >= 1 or 'all'"):
-        PrivateGridSearch(pipeline(), {"select__k": [1, 0]}, ledger=ledger).fit(*table())
-    scorer = partial(dp_mic_classif, epsilon=0.5, bounds=(0, 1))
-    with pytest.raises(TypeError, match=r"missing a required .*classes"):
-        PrivateGridSearch(make_pipeline(SelectKBest(scorer), Ridge()), TWICE, ledger=ledger).fit(*table())
-    assert ledger.entries() == []
-
-
-@seeded
-def test_parameters_read_from_the_data_are_accepted():
-    selector = DPMICSelector(k=1, epsilon=2.0, bounds="data", target_bounds="data")
-    for estimator in (selector, selector.set_params(bounds=((0, 0, 0), (1, 1, 1)))):
-        PrivateGridSearch(make_pipeline(estimator, Ridge()), TWICE, n_subsets=4).fit(*table())
-    selector.set_params(target_bounds=None, classes="data")
-    PrivateGridSearch(make_pipeline(selector, LogisticRegression()), TWICE, n_subsets=4).fit(
-        table()[0], table()[1] > 0.5
-    )
-
-
-@pytest.mark.slow
-@seeded
-def test_n_jobs_does_not_change_the_choice(monkeypatch):
-    results = [
-        scores_of(PrivateGridSearch(Ridge(), {"alpha": [1, 9]}, n_jobs=n_jobs, random_state=0), *table(), monkeypatch)
-        for n_jobs in (1, 2)
-    ]
-    np.testing.assert_array_equal(*results)
 
 
 def test_infinite_epsilon_chooses_the_best_and_a_seed_warns():
@@ -985,7 +719,6 @@ def test_a_private_search_behaves_like_other_meta_estimators():
     search.fit(X, np.where(X[:, 0] > 0.5, "yes", "no"))
     assert search.classes_.tolist() == ["no", "yes"]
     assert search.predict_proba(X).shape == (240, 2)
-    pandas = pytest.importorskip("pandas")
     named = PrivateGridSearch(Ridge(), TWICE, n_subsets=5).fit(pandas.DataFrame(X, columns=list("abc")), y)
     assert named.feature_names_in_.tolist() == ["a", "b", "c"]
     assert named.score(pandas.DataFrame(X, columns=list("abc")), y) <= 1
@@ -1000,13 +733,9 @@ def test_the_price_of_a_private_search_is_what_it_spends(refit, tmp_path):
     search.set_params(estimator__select__ledger=ledger).fit(*table())
     spent = 0.1 + refit * search.best_params_["select__epsilon"]
     assert search.privacy_spent_ == (pytest.approx(spent), 0.0)
-    assert (
-        (cost.epsilon, cost.n_fits)
-        == (0.8 if refit else 0.1, 2 if refit else 1)
-        == (cost.charged_epsilon, len(ledger.entries()))
-    )
+    assert cost.epsilon == cost.charged_epsilon == (0.8 if refit else 0.1)
+    assert cost.n_fits == len(ledger.entries()) == 1 + refit
     assert cost.priced == ("PrivateGridSearch", "select")
-    assert Fraction(cost.charged_rho) >= sum(
-        Cost(entry.epsilon, entry.delta, entry.rho).in_zcdp for entry in ledger.entries()
-    )
+    entries = [Cost(entry.epsilon, entry.delta, entry.rho) for entry in ledger.entries()]
+    assert Fraction(cost.charged_rho) >= sum(entry.in_zcdp for entry in entries)
     assert search_cost(search, cv=4).epsilon == pytest.approx(3 * cost.epsilon)

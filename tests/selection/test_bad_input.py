@@ -8,16 +8,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from skdpmic import (
-    DPMICScorer,
-    DPMICSelector,
-    PrivateSelectKBest,
-    dp_mic_classif,
-)
-from skdpmic.statistics.registry import statistic_named
-from skdpmic.statistics.sensitivity import mic_r_sensitivity
-from skdpmic.table.domains import Nominal
-from skdpmic.table.targets import NumericTarget
+from skdpmic import DPMICScorer, DPMICSelector, dp_mic_classif
 from tests.folding import each
 
 SECRET = 0.8675309
@@ -64,7 +55,6 @@ BAD_DATA = [
     (X, with_value(Y, np.nan), "Input y contains NaN", ValueError),
     (X, with_value(Y, np.inf), "Input y contains infinity", ValueError),
     (STRINGS, Y, "could not convert string to float", ValueError),
-    (STRINGS.tolist(), Y, "could not convert string to float", ValueError),
     (X.astype(str), np.array([f"{SECRET} mg"] * N), "y must hold real numbers", ValueError),
     (X, with_value(Y, f"{SECRET} mg", dtype=object), "could not convert string to float", ValueError),
     (X + 1j, Y, "Complex data not supported", ValueError),
@@ -74,7 +64,6 @@ BAD_DATA = [
     (SECRET, Y, "Expected 2D array, got scalar array", ValueError),
     (X[:0], Y[:0], "Found array with 0 sample", ValueError),
     (X[:, :0], Y, "Found array with 0 feature", ValueError),
-    (X[:1], Y[:1], "Found array with 1 sample.*minimum of 4", ValueError),
     (X[:3], Y[:3], "Found array with 3 sample.*minimum of 4", ValueError),
     (X, Y[:-1], "inconsistent numbers of samples", ValueError),
     (X, np.c_[Y, Y], "y should be a 1d array", ValueError),
@@ -116,63 +105,49 @@ def test_bad_dataframes_are_refused():
 NEITHER = {"target_bounds": None}
 BAD_PARAMETERS = [
     ({"epsilon": 0}, "epsilon must be a number > 0, and at least 1e-100, got 0"),
-    ({"epsilon": -1.5}, "epsilon must be a number > 0, and at least 1e-100, got -1.5"),
     ({"epsilon": math.nan}, "epsilon must be a number > 0, and at least 1e-100, got nan"),
     ({"epsilon": "1"}, "epsilon must be a number > 0, and at least 1e-100, got '1'"),
     ({"epsilon": 1e-310}, "epsilon must be a number > 0, and at least 1e-100, got 1e-310"),
     ({"epsilon": Fraction(1, 3)}, "epsilon must be a number that is exactly a float"),
     ({"n_jobs": 0}, "n_jobs must be None or an int other than 0, got 0"),
-    ({"n_jobs": "two"}, "n_jobs must be None or an int other than 0, got 'two'"),
     ({"random_state": -1}, "random_state must be None, an int in .* got -1"),
     ({"random_state": np.random.default_rng(0)}, "random_state must be None, an int in .*, got Generator"),
     ({"delta": -0.1}, r"delta must be a number in \[0, 1\), got -0.1"),
-    ({"delta": math.nan}, "delta must be"),
     ({"delta": 1}, r"delta must be a number in \[0, 1\), got 1"),
-    ({"delta": "1e-6"}, "delta must be"),
     ({"delta": 1e-6}, "delta must be 0 with mechanism='laplace'.*got 1e-06; use mechanism='gaussian'"),
     ({"mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian', got 0.0"),
     ({"delta": 1e-6, "mechanism": "k-norm"}, "delta must be 0 with mechanism='k-norm'.*got 1e-06; use mechanism='gau"),
     ({"mechanism": "exponential"}, "mechanism must be 'laplace'.*got 'exponential'"),
-    ({"bounds": None}, "bounds must give the public range of the features, got None. Write what is publicly known"),
+    ({"bounds": None}, "bounds must have an entry for .*. Write what is publicly known"),
     ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper.*got \(1, 0\)"),
-    ({"bounds": ([0, 0, 2], [1, 1, 2])}, r"got \(2.0, 2.0\) for feature 2"),
+    ({"bounds": ([0, 0, 2], [1, 1, 2])}, r"bounds of feature 2 must be finite.*got \(2, 2\)"),
     ({"bounds": (0, math.nan)}, "bounds must be finite"),
-    ({"bounds": (0, math.inf)}, "bounds must be finite"),
-    ({"bounds": ([0, 0], [1, 1])}, r"shape \(n_features,\) = \(3,\), got an array of shape \(2,\)"),
+    ({"bounds": ([0, 0], [1, 1])}, r"shape \(n_features,\) = \(3,\), got \(\[0, 0\], \[1, 1\]\)"),
     ({"bounds": ((0, 1), (0, 1), (0, 1))}, r"bounds must be \(lower, upper\)"),
-    ({"bounds": [(0, 1)] * 3}, r"got one pair per feature: pass tuple\(np.transpose\(bounds\)\), or a dict"),
+    ({"bounds": [(0, 1)] * 3}, "for one pair per feature, pass a dict"),
     ({"bounds": 5}, r"bounds must be \(lower, upper\).*got 5"),
-    ({"bounds": "date"}, r"bounds must be \(lower, upper\).*got 'date'"),
     ({"bounds": {"a": (0, 1)}}, "X has no feature names"),
     (NEITHER, "exactly one of target_bounds .* got neither"),
     ({"classes": [0, 1]}, "exactly one of target_bounds .* got both"),
     ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
-    ({"target_bounds": (1, 0)}, "target_bounds must be finite with lower < upper"),
     ({"target_bounds": 3}, r"target_bounds must be \(lower, upper\), .* got 3"),
     (NEITHER | {"classes": [1]}, "classes must be a list or array of at least 2 distinct labels"),
-    (NEITHER | {"classes": "dat"}, "classes must be a list or array"),
     (NEITHER | {"classes": [[0, 1]]}, "classes must be a list or array"),
     (NEITHER | {"classes": [2**53, 2**53 + 1]}, "classes must also be distinct as float64"),
     (NEITHER | {"classes": [0, 1]}, "y must hold only labels that are in classes"),
     (NEITHER | {"classes": ["0", "1"]}, "classes and y must hold labels of one type"),
     ({"ledger": "budget.db"}, "ledger must be a BudgetLedger or None, got str: pass BudgetLedger"),
     ({"B": 3}, r"B must be a number >= 4 or an exponent in \(0, 1\), got 3"),
-    ({"B": 0}, "B must be"),
     ({"B": math.inf}, "B must be"),
-    ({"B": "big"}, "B must be"),
     ({"c": 0}, "c must be a number > 0, got 0"),
-    ({"c": -2}, "c must be a number > 0, got -2"),
     ({"c": math.nan}, "c must be"),
-    ({"c": "big"}, "c must be"),
 ]
 BAD_SELECTOR_PARAMETERS = [
     ({"k": 0}, "k must be an int >= 1 or 'all', got 0"),
-    ({"k": -3}, "k must be"),
     ({"k": 1.5}, "k must be"),
     ({"k": "some"}, "k must be"),
     ({"mechanism": "geometric"}, "mechanism must be 'laplace', 'gaussian' or 'k-norm', got 'geometric'"),
     ({"threshold": 1.5}, r"threshold must be None, a number in \[0, 1\], or a share of the largest .*, got 1.5"),
-    ({"threshold": math.nan}, "threshold must be"),
 ]
 
 
@@ -223,22 +198,6 @@ def test_the_error_for_a_label_outside_classes_lists_the_classes_and_quotes_no_d
     assert messages == {"y must hold only labels that are in classes, ['a', 'b', 'c'], got at least one other label."}
 
 
-def test_the_error_lists_only_the_first_of_many_classes():
-    y = np.full(N, 8675309)
-    with pytest.raises(ValueError, match=r"in classes, \[0, 1, 2, .*, 18, 19\] and 80 more, got at least") as caught:
-        DPMICSelector(1, bounds=(0, 1), classes=range(100)).fit(X, y)
-    assert "8675309" not in str(caught.value)
-
-
-@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_the_error_does_not_list_classes_that_are_read_from_the_data():
-    """No type holds all of these exactly: as floats, 2**60 + 1 would be another number."""
-    y = [0.5, 8675309, 2**60 + 1] * (N // 3 + 1)
-    with pytest.raises(ValueError, match=r"^y must hold labels of the same type as classes") as caught:
-        DPMICSelector(1, bounds=(0, 1), classes="data").fit(X, y[:N])
-    assert "8675309" not in str(caught.value)
-
-
 @pytest.mark.parametrize("value", [math.inf, -math.inf])
 @pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
 def test_values_that_scikit_learn_does_not_check_are_not_written_out_of_bounds(value, mechanism):
@@ -249,31 +208,6 @@ def test_values_that_scikit_learn_does_not_check_are_not_written_out_of_bounds(v
     with config_context(assume_finite=True):
         scores = DPMICScorer(**bounds).fit(with_value(X, value), y).scores_
     np.testing.assert_array_equal(scores, DPMICScorer(**bounds).fit(expected, y).scores_)
-
-
-@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
-@pytest.mark.parametrize("categories", [None, Nominal(3)])
-def test_an_unchecked_missing_value_of_the_target_is_not_written_out_of_bounds(statistic, categories):
-    x, y = np.random.default_rng(0).random((2, 500))
-    scale = categories or (0.0, 1.0)
-    x = x if categories is None else (5 * x).astype(np.uint32)
-    measure = statistic_named(statistic, None).measure(60, 5, 500, 1.0, None)
-    scores = [
-        measure.scorer(NumericTarget(np.append(y[1:], last), (0.0, 1.0)), None).score(x, scale)
-        for last in (0.0, np.nan)
-    ]
-    assert abs(scores[1] - scores[0]) <= mic_r_sensitivity(500)
-
-
-def test_the_error_for_missing_targets_does_not_suggest_imputation():
-    for target, remedy in (
-        ({"target_bounds": (0, 1)}, "keep only"),
-        ({"classes": [0, 1]}, "make 'unknown' a separate"),
-    ):
-        match = rf"Input y contains NaN\. A target must be complete: {remedy}"
-        with pytest.raises(ValueError, match=match) as caught:
-            DPMICScorer(bounds=(0, 1), **target).fit(X, with_value(Y, np.nan))
-        assert "imputer" not in str(caught.value)
 
 
 @each("target", [{"classes": [0, 1]}, {"target_bounds": (0, 1)}])
@@ -293,32 +227,3 @@ def test_transform_refuses_bad_data_without_quoting_it(kind, bad, message):
     with pytest.raises(ValueError, match=message) as caught:
         fitted.transform(bad)
     assert "8675" not in str(caught.value)
-
-
-def test_errors_for_near_misses_show_the_line_to_write():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"age": X[:, 0], "ward": np.arange(N) % 3 + 1})
-    public = {"bounds": {"age": (0, 1)}, "categories": {"ward": [1, 2, 3]}, "target_bounds": (0, 1)}
-    selector = PrivateSelectKBest(1, **public)
-    for change, message in (
-        ({"categories": [1, 2, 3]}, r"such as \{'age': ...\}, got \[1, 2, 3\]"),
-        ({"categories": {"ward": ["1", "2", "3"]}}, r"got numbers in \['ward'\].*\[1, 2, 3\], not \['1', '2', '3'\]"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            PrivateSelectKBest(1, **public | change).fit(frame, Y)
-    with pytest.raises(ValueError, match=r"X must be a table, got a Series: pass X.to_frame\(\)"):
-        selector.fit(frame["age"], Y)
-    for kind in (PrivateSelectKBest, DPMICSelector, DPMICScorer):
-        with pytest.raises(ValueError, match=f"{kind.__name__} requires y to be passed, but the target y is None"):
-            kind(**public, **({} if kind is DPMICScorer else {"k": 1})).fit(frame)
-    with pytest.raises(AttributeError, match=r"publishes names.* but no scores: DPMICSelector publishes scores"):
-        _ = selector.fit(frame, Y).scores_
-
-
-def test_a_table_of_booleans_needs_no_bounds():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"a": Y > 0.5, "b": X[:, 0] > 0.5})
-    found = [
-        PrivateSelectKBest(1, epsilon=99.0, target_bounds=(0, 1), bounds=bounds).fit(frame, Y) for bounds in (None, {})
-    ]
-    assert [selector.get_feature_names_out().tolist() for selector in found] == [["a"], ["a"]]

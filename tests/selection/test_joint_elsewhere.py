@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from skdpmic import BudgetLedger, PrivateSelectKBest
-from skdpmic.counting import RangeGridSketch, chunks
-from skdpmic.counting.sketched import added, hold, pair_counts
+from skdpmic.counting import RangeGridSketch
+from skdpmic.counting import sketch as chunks
+from skdpmic.counting.streams import added, hold, pair_counts
 from tests.folding import each
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -65,19 +66,6 @@ def test_records_outside_memory_give_the_same_results_as_a_table_in_memory(targe
     there = frames.from_pandas(X.assign(y=y, w=1.0 if weights is None else weights), npartitions=5)
     given = {} if weights is None else {"sample_weight": there["w"]}
     assert published(make().fit(there[list(X)], there["y"], **given)) == expected
-
-
-@seeded
-@each("chunks", [(70, 3), -1])
-def test_a_dask_array_is_read_again(chunks):
-    arrays = pytest.importorskip("dask.array")
-    rng = np.random.default_rng(0)
-    X = rng.random((N, 8))
-    y = (X[:, 1] > 0.4).astype(int)
-    public = {"bounds": (0, 1), "classes": [0, 1]}
-    make = partial(PrivateSelectKBest, 3, criterion="joint", epsilon=20.0, random_state=0, **public)
-    fitted = make().fit(arrays.from_array(X, chunks=chunks), arrays.from_array(y, chunks=100))
-    assert published(fitted) == published(make().fit(X, y))
 
 
 def unless_charged(ledger, readings, rows):

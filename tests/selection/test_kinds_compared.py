@@ -1,6 +1,8 @@
 """Numbers and labels are ranked fairly: what each kind scores by chance is subtracted, and nothing else changes."""
 
 import math
+from functools import partial
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -8,12 +10,12 @@ import pytest
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.privacy.mechanisms import LaplaceMechanism
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
-from skdpmic.statistics.chance import chance_score, chance_scores
+from skdpmic.statistics import chance
+from skdpmic.statistics.chance import ChanceScores
 from skdpmic.statistics.mic.statistic import MicR
-from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
-from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.select_names import SelectNames
+from tests.tables import refused
 
 N, TABLES = 500, 60
 
@@ -43,54 +45,6 @@ def test_useless_features_of_both_kinds_score_the_same_on_average(statistic, n_l
 
 
 # --- A nominal feature scores as much as the best numeric coding of its labels ---------------------------------------
-
-LABELS = 14
-
-
-def labels_with_effects(seed, n):
-    """A feature of 14 labels, each with its own effect on the target; and the target as numbers and in five classes."""
-    rng = np.random.default_rng(seed)
-    codes = rng.integers(LABELS, size=n)
-    y = rng.normal(size=LABELS)[codes] + 0.7 * rng.normal(size=n)
-    return codes, {"numbers": y, "classes": np.searchsorted(np.quantile(y, [0.2, 0.4, 0.6, 0.8]), y)}
-
-
-def best_coding(codes, y):
-    """The labels as numbers 0 ... 13, in the order of their mean targets, which depends on the data."""
-    means = [y[codes == label].mean() for label in range(LABELS)]
-    return np.argsort(np.argsort(means))[codes].astype(float)
-
-
-@pytest.mark.parametrize("kind", ["numbers", "classes"])
-def test_a_nominal_feature_of_14_labels_scores_within_a_hundredth_of_the_best_coding(kind):
-    n, coded = 10_000, (0.0, LABELS - 1.0)
-    measure = MicR("miller-madow").measure("auto", "auto", n, math.inf, None if kind == "numbers" else 5)
-    by_chance = chance_score(measure, Nominal(LABELS), n) - chance_score(measure, coded, n)
-    differences = []
-    for seed in range(20):
-        codes, targets = labels_with_effects(seed, n)
-        y = targets[kind]
-        target = NumericTarget(y, (-4.0, 4.0)) if kind == "numbers" else ClassTarget(y, 5)
-        scorer = measure.scorer(target, None)
-        of_labels = scorer.score(codes.astype(np.uint32), Nominal(LABELS))
-        differences.append(of_labels - scorer.score(best_coding(codes, y), coded))
-    assert abs(np.mean(differences)) < 0.01
-    assert abs(np.mean(differences) - by_chance) < 0.01
-
-
-@pytest.mark.parametrize("kind", ["numbers", "classes"])
-def test_one_hot_columns_cost_as_much_as_14_features_and_each_scores_less(kind):
-    target = {"target_bounds": (-4, 4)} if kind == "numbers" else {"classes": range(5)}
-    for seed in range(5):
-        codes, targets = labels_with_effects(seed, 2000)
-
-        def fitted(X, categories, epsilon, y=targets[kind]):
-            return DPMICScorer(epsilon=epsilon, categories=categories, **target).fit(X, y)
-
-        feature = codes[:, np.newaxis], {0: range(LABELS)}
-        columns = np.eye(LABELS, dtype=int)[codes], {j: [0, 1] for j in range(LABELS)}
-        assert fitted(*columns, 1.0).noise_scale_ == pytest.approx(LABELS * fitted(*feature, 1.0).noise_scale_)
-        assert fitted(*columns, math.inf).scores_.max() < fitted(*feature, math.inf).scores_[0]
 
 
 # --- What is subtracted -----------------------------------------------------------------------------------------------
@@ -124,15 +78,25 @@ def test_what_is_subtracted_depends_on_public_numbers_only():
     assert first == second
     measure = MicR("miller-madow").measure("auto", "auto", N, 1.0, 2)
     scales = [(0.0, 9.0), (0.0, 1.0)]
-    assert chance_scores(measure, Shape(N, scales)).tolist() == [0, 0]
+    assert ChanceScores.of(measure, Shape(N, scales)).at(measure).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("kind", [DPMICScorer, partial(PrivateSelectKBest, 2)], ids=["scores", "names"])
+@pytest.mark.parametrize("classes", [[0, 1], [0, 1, 2]])
+def test_what_chance_scores_is_simulated_before_the_charge(kind, classes, ledger, monkeypatch):
+    """The first simulation fails, and with it the fit: nothing is charged."""
+    monkeypatch.setattr(chance, "chance_score", Mock(side_effect=MemoryError))
+    given = public(epsilon=1.0, statistic="mtv_r", categories={j: [0, 1] for j in range(4, 8)}, classes=classes)
+    with refused(MemoryError, "", ledger):
+        kind(ledger=ledger, **given).fit(*independent(0, 2))
 
 
 def test_offsets_are_subtracted_in_whole_steps_of_the_noise():
     source = np.random.RandomState(0).bytes
     scores, offsets = np.array([0.5, 0.6, 0.4]), np.array([0.0, 0.3, 0.0])
     for mechanism in (OneShotTopK(3, 1), ExponentialTopK(3, 1)):
-        assert mechanism.release(scores, source, offsets).tolist() == [0, 2, 1]
-        assert type(mechanism)(3, 0).release(scores, source, offsets).tolist() == [0, 2, 1]
+        assert mechanism.release(scores, source, offsets)[0].tolist() == [0, 2, 1]
+        assert type(mechanism)(3, 0).release(scores, source, offsets)[0].tolist() == [0, 2, 1]
     for scale in (0, 1):
         released, order = LaplaceMechanism(scale).release(scores, source, offsets)
         np.testing.assert_allclose(released, scores, atol=1e-9)

@@ -7,43 +7,33 @@ import pytest
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, mic_r, mtv_r, private_score
 from skdpmic.privacy import mechanisms
-from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity, scale_for_budget
-from skdpmic.statistics import sensitivity
-from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
+from skdpmic.privacy.mechanisms import GRID, grid_sensitivity, scale_for_budget
+from skdpmic.statistics import ranks
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
-from skdpmic.statistics.ranks import kernels
-from skdpmic.statistics.ranks.ties import ranks_of
-from skdpmic.statistics.ranks.within_strata import conditional_kendall
-from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity, mtv_r_sensitivity
+from skdpmic.statistics.sensitivity import kendall_sensitivity, mic_e_sensitivity, mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.records import TableRecords
 from tests.folding import each
-from tests.privacy.auditing import off_the_grid
 from tests.privacy.laws import laplace_p_value
 
 N = 300
 RANDOM = np.random.default_rng(0)
 X = RANDOM.random(N)
 Y = (X + 1.2 * RANDOM.random(N)) / 2.2
-STRATA = np.random.default_rng(1).choice(["north", "south", "west"], size=N)
 BOUNDS = ((0, 1), (0, 1))
-RANKS = ("kendall", "chatterjee", "distance_correlation")
 
-WITHIN_STRATA = {"kendall within strata": {"statistic": "kendall", "strata": STRATA, "categories": ["north", "south"]}}
-IN_UNIT = {
+WITH_LAPLACE = {
     "mic_r": {"bounds": BOUNDS},
     "mtv_r": {"statistic": "mtv_r", "bounds": BOUNDS},
     "mic_e": {"statistic": "mic_e", "B": 4},
-    **{name: {"statistic": name} for name in RANKS},
+    "kendall": {"statistic": "kendall"},
 }
-WITH_LAPLACE = IN_UNIT | WITHIN_STRATA
 ALL = WITH_LAPLACE | {"geometric": {"mechanism": "geometric", "bounds": BOUNDS}}
 
 SENSITIVITY = {
     "mic_r": mic_r_sensitivity,
     "mtv_r": mtv_r_sensitivity,
     "mic_e": lambda n: mic_e_sensitivity(n, 4),
-    **{name: getattr(sensitivity, f"{name}_sensitivity") for name in RANKS},
-    "kendall within strata": sensitivity.conditional_kendall_sensitivity,
+    "kendall": kendall_sensitivity,
 }
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -63,61 +53,17 @@ def test_without_noise_scores_of_grids_are_those_of_the_public_functions(B, c, c
 
 
 @each("n", [4, 5, 100])
-def test_without_noise_scores_of_ranks_are_those_of_the_kernels(n):
-    x, y, strata = X[:n], Y[:n], STRATA[:n]
-    ranks = ranks_of(x), ranks_of(y)
-    assert score("kendall", x, y) == kernels.kendall(kernels.mid_ranks(x), kernels.mid_ranks(y))
-    assert score("chatterjee", x, y) == kernels.chatterjee(*ranks)
-    assert score("distance_correlation", x, y) == kernels.distance_correlation(*ranks)
-    codes = np.unique(strata, return_inverse=True)[1]
-    assert score("kendall within strata", x, y, strata=strata) == conditional_kendall(x, y, codes)
+def test_without_noise_scores_of_ranks_are_those_of_the_kernel(n):
+    x, y = X[:n], Y[:n]
+    assert score("kendall", x, y) == ranks.kendall(ranks.mid_ranks(x), ranks.mid_ranks(y))
 
 
-@each("name", [*RANKS, "mic_e"])
-def test_only_the_order_matters_and_x_and_y_are_interchangeable(name):
-    alone = score(name)
-    assert score(name, np.exp(9 * X), -(Y**3)) == pytest.approx(alone, abs=2**-50 if name in RANKS else 0.1)
-    assert score(name, Y.tolist(), X.tolist()) == alone
-    assert score(name, 1000 * X.astype(np.float32) > 500) > 0.1  # booleans are numbers
-
-
-@each("name", WITHIN_STRATA)
-def test_within_strata_the_sign_is_kept_and_labels_of_any_type_are_accepted(name):
-    alone = score(name)
-    assert alone > 0.3
-    assert score(name, np.exp(X), -(Y**3)) == pytest.approx(-alone, abs=2**-50)
-    assert score(name, Y.tolist(), X.tolist(), strata=STRATA.tolist()) == alone
-    assert score(name, strata=STRATA == "north", categories=[False, True]) != alone
-
-
-@each("name", WITHIN_STRATA)
-def test_other_labels_and_missing_ones_form_two_more_strata(name):
-    strata = STRATA.astype(object)
-    strata[::7] = None
-    named = np.where(np.equal(strata, None), "none", strata)
-    four = score(name, strata=strata)
-    assert four == score(name, strata=named, categories=["north", "south", "west", "none"])
-    assert four != score(name, strata=named, categories=["north", "south", "west and none"])
-
-
-@each("name", RANKS)
-def test_tied_columns_do_not_look_dependent(name):
-    x, labels = np.zeros(2000), np.arange(2000) % 2
-    assert score(name, x, x) < 0.1
-    assert score(name, x, np.arange(2000)) < 0.1
-    assert score(name, labels, np.arange(2000) // 1000) < 0.1
-
-
-@each("name", [*RANKS, "mic_e"])
+@each("name", ["kendall", "mic_e"])
 def test_scores_of_ranks_depend_on_nothing_but_the_records_and_mic_e_breaks_ties_at_random(name):
     rng = np.random.default_rng(0)
     x, y = rng.integers(5, size=(2, 500))
     orders = [rng.permutation(500) for _ in range(10)]
     assert (len({score(name, x[order], y[order]) for order in orders}) == 1) == (name != "mic_e")
-
-
-def test_automatic_sizes_of_mic_e_are_those_of_the_paper():
-    assert score("mic_e", B="auto") == score("mic_e", B=0.6, c=15)
 
 
 # --- The noise --------------------------------------------------------------------------------------------------
@@ -128,7 +74,7 @@ def test_automatic_sizes_of_mic_e_are_those_of_the_paper():
 @pytest.mark.parametrize(  # the noise of mtv_r is tested below
     "name",
     [
-        name if name in ("mic_r", "kendall", "chatterjee") else pytest.param(name, marks=pytest.mark.slow)
+        name if name in ("mic_r", "kendall") else pytest.param(name, marks=pytest.mark.slow)
         for name in WITH_LAPLACE
         if name != "mtv_r"
     ],
@@ -174,23 +120,6 @@ def test_the_noise_covers_the_rounding_error(monkeypatch):
     assert scales[1] - scales[0] == pytest.approx(2 * 2.0**-10 / GRID, abs=2)
 
 
-@each("name", IN_UNIT)
-def test_released_scores_are_on_the_grid_and_fresh_each_time(name):
-    released = [score(name, epsilon=1) for _ in range(20)]
-    assert off_the_grid(released) == 0
-    assert len(set(released)) > 2
-    assert all(isinstance(each, float) and 0 <= each <= 1 for each in released)
-
-
-@each("name", WITHIN_STRATA)
-def test_released_scores_within_strata_are_on_a_grid_that_includes_both_ends(name):
-    released = {score(name, epsilon=1) for _ in range(20)}
-    assert len(released) > 10
-    assert all(isinstance(each, float) and (each + 1) % (2 * GRID) == 0 for each in released)
-    # Noise of scale 1e4: either sign has probability 1/2, and it leaves the range with probability 1 - 1e-4.
-    assert {score(name, epsilon=1e-6) for _ in range(60)} == {-1.0, 1.0}
-
-
 @each("name", ALL)
 def test_a_seed_repeats_the_release_and_warns_at_the_call(name):
     with pytest.warns(PrivacyLeakWarning, match="random_state is set") as warned:
@@ -228,25 +157,15 @@ def test_the_ledger_is_charged_before_the_score_is_computed(name, ledger, monkey
     assert [entry.epsilon for entry in ledger.entries()] == [0.75, 0.25]
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_the_mechanism_is_built_before_the_charge(name, ledger, monkeypatch):
-    monkeypatch.setattr(LaplaceMechanism, "for_budget", fail)
-    monkeypatch.setattr(GeometricMechanism, "for_budget", fail)
-    with pytest.raises(MemoryError):
-        score(name, epsilon=1, ledger=ledger)
-    assert ledger.entries() == []
-
-
 # --- What is refused --------------------------------------------------------------------------------------------
 
-FOUR = {"x": [1, 2, 3, 86.75], "y": [1, 2, 3, 4], "strata": [1, 2, 1, 2], "categories": [1, 2], "epsilon": 1.0}
+FOUR = {"x": [1, 2, 3, 86.75], "y": [1, 2, 3, 4], "epsilon": 1.0}
 
 
 def assert_refused(name, changed, message, ledger):
-    of_four = {key: value for key, value in FOUR.items() if key in ("x", "y", "epsilon") or key in ALL[name]}
     for whose in (ledger, None):
         with pytest.raises(ValueError, match=message) as caught:
-            private_score(**ALL[name] | of_four | {"ledger": whose} | changed)
+            private_score(**ALL[name] | FOUR | {"ledger": whose} | changed)
         assert "8675" not in str(caught.value).replace(".", "")
     assert ledger.entries() == []
 
@@ -299,39 +218,14 @@ def test_invalid_bounds_and_sizes_are_refused(name, changed, message, ledger):
         assert_refused(name, changed, message, ledger)
 
 
-@each(
-    "changed, message",
-    [
-        ({"strata": [1, 2, 86.75]}, "strata must have the same length as x and y, got 3 and 4"),
-        ({"strata": np.array([86.75] * 4), "categories": ["a", "b"]}, "strata must hold text, like categories"),
-        ({"categories": [1]}, "categories must be a list or array of at least 2 distinct labels"),
-        ({"categories": "data"}, "categories must be a list or array of at least 2 distinct labels"),
-        ({"categories": None}, "strata and categories, .* must be given together, got only strata"),
-        ({"strata": None}, "strata and categories, .* must be given together, got only categories"),
-    ],
-)
-@each("name", WITHIN_STRATA)
-def test_invalid_strata_are_refused(name, changed, message, ledger):
-    assert_refused(name, changed, message, ledger)
-
-
 def test_options_that_a_statistic_does_not_support_are_refused(ledger):
-    message = "strata must be None with statistic='.*': only 'kendall' supports strata"
-    for name in ALL.keys() - WITHIN_STRATA.keys() - {"kendall"}:
-        assert_refused(name, {"strata": [1, 2, 1, 2], "categories": [1, 2]}, message, ledger)
     for name in WITH_LAPLACE.keys() - {"mic_r"}:
         message = "mechanism must be 'laplace' with statistic='.*', got 'geometric'"
         assert_refused(name, {"mechanism": "geometric"}, message, ledger)
 
 
-@each("name", [*RANKS, *WITHIN_STRATA])
-def test_ranks_ignore_what_grids_need_as_estimators_do(name):
-    assert score(name, bounds="none", B="none", c="none", correction=None) == score(name)
-
-
-@pytest.mark.parametrize("name", [*RANKS, *WITHIN_STRATA])
-def test_more_records_than_64_bits_allow_are_refused(name, ledger, monkeypatch):
-    monkeypatch.setattr(kernels, "MAX_RECORDS", N - 1)
+def test_more_records_than_64_bits_allow_are_refused(ledger, monkeypatch):
+    monkeypatch.setattr(ranks, "MAX_RECORDS", N - 1)
     with pytest.raises(ValueError, match="scores can be computed for at most 299 records, got n_samples=300"):
-        score(name, epsilon=1.0, ledger=ledger)
+        score("kendall", epsilon=1.0, ledger=ledger)
     assert ledger.entries() == []

@@ -12,10 +12,24 @@ from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelect
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.two_party import RandomizedResponse
+from tests.labels_of_y import TakesLabelsOfY
 
-# The checks' tables are standardised and their labels small integers; other labels are read from the data.
+# The checks' tables are standardised and their labels small integers.
 CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}
-DISCRETE = {"bounds": (-10, 10), "classes": "data"}
+DISCRETE = {"bounds": (-10, 10), "classes": [0, 1, 2]}
+
+
+class Scorer(TakesLabelsOfY, DPMICScorer):
+    pass
+
+
+class Selector(TakesLabelsOfY, DPMICSelector):
+    pass
+
+
+class SelectKBest(TakesLabelsOfY, PrivateSelectKBest):
+    pass
+
 
 WEIGHT_CHECKS = dict.fromkeys(
     [
@@ -38,22 +52,21 @@ def expected_failures(estimator):
 
 SETTINGS = [
     DPMICScorer(**CONTINUOUS, delta=1e-6, mechanism="gaussian"),
-    DPMICSelector(**DISCRETE, k=1),
+    Selector(**DISCRETE, k=1),
     PrivateSelectKBest(**CONTINUOUS, k="all", criterion="joint"),
     PrivateCorrelation(),
 ]
 MORE_SETTINGS = [  # so that each estimator, kind of target, mechanism and way to release is checked
     DPMICScorer(**CONTINUOUS),
-    DPMICScorer(**DISCRETE, mechanism="geometric"),
-    DPMICScorer(bounds="data", target_bounds="data", epsilon=10.0, B=9, c=1.5),
-    DPMICScorer(classes="data", statistic="distance_correlation"),
+    Scorer(**DISCRETE, mechanism="geometric"),
+    DPMICScorer(**CONTINUOUS, epsilon=10.0, B=9, c=1.5),
     DPMICSelector(k=1, statistic="kendall"),
     DPMICSelector(**CONTINUOUS, mechanism="k-norm"),
-    DPMICSelector(**DISCRETE, k=1, n_jobs=2),
+    Selector(**DISCRETE, k=1, n_jobs=2),
     DPMICSelector(**CONTINUOUS, threshold=0.0),
-    PrivateSelectKBest(**DISCRETE, k=1, statistic="mtv_r"),
+    SelectKBest(**DISCRETE, k=1, statistic="mtv_r"),
     PrivateSelectKBest(**CONTINUOUS, k=1, statistic="mic_r"),
-    PrivateSelectKBest(**DISCRETE, k="all", criterion="joint", delta=0.4, n_jobs=2),
+    SelectKBest(**DISCRETE, k="all", criterion="joint", delta=0.4, n_jobs=2),
     RandomizedResponse(bounds=(-10, 10)),
     RandomizedResponse(epsilon=20.0, bounds=(-10, 10), allow_missing=False),
     PrivatePC(),

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
-from skdpmic.release.among_best import chances_among_best
+from skdpmic.selection.selectors import chances_among_best
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -43,7 +43,7 @@ COLUMNS = {
     "scorer": SCORED,
     "gaussian": SCORED,
     "k-norm": SCORED,
-    "kendall": SCORED,
+    "kendall": SCORED[:5],  # the distribution of scores depends on ties
     "exact": SCORED,
     "geometric": SCORED[:3],  # noise is on counts, so the scores have no known distribution
     "people": SCORED[:5],  # the rows of a person are dependent
@@ -86,39 +86,11 @@ def test_every_column_is_what_the_estimator_released_best_first(kind):
         np.testing.assert_array_equal(values, of_estimator[name]()[order], err_msg=name)
 
 
-def test_features_without_names_have_numbers():
-    assert DPMICScorer(**PUBLIC).fit(X, Y).to_frame()["feature"][0] == 3
-
-
 def test_in_a_release_of_names_all_others_share_the_next_rank_in_the_order_of_the_table():
     frame = PrivateSelectKBest(1, **PUBLIC).fit(FRAME, Y).to_frame()
     assert frame["feature"].tolist() == ["d", "a", "b", "c", "e"]
     assert frame["rank"].tolist() == [1, 2, 2, 2, 2]
     assert frame["chosen"].tolist() == [True, False, False, False, False]
-
-
-def test_another_k_after_the_fit_changes_only_what_is_chosen():
-    selector = FITTED["selector"]()
-    before, after = selector.to_frame(), selector.set_params(k=4).to_frame()
-    assert before["chosen"].tolist() == [True] * 2 + [False] * 3
-    assert after["chosen"].tolist() == [True] * 4 + [False]
-    of_k = ["chosen", "among_best"]
-    pandas.testing.assert_frame_equal(*(frame.drop(columns=of_k, errors="ignore") for frame in (before, after)))
-
-
-def test_a_choice_that_was_not_released_is_refused():
-    selector = FITTED["names"]()
-    with pytest.raises(ValueError, match="k must be at most 2"):
-        selector.set_params(k=3).to_frame()
-
-
-UNFITTED = [DPMICScorer(), DPMICSelector(), PrivateSelectKBest(2), TwoPartyScorer()]
-
-
-@pytest.mark.parametrize("estimator", UNFITTED, ids=lambda estimator: type(estimator).__name__)
-def test_before_the_fit_there_are_no_results(estimator):
-    with pytest.raises(NotFittedError):
-        estimator.to_frame()
 
 
 def test_records_that_are_counted_but_not_published_give_no_results():

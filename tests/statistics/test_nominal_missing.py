@@ -7,45 +7,34 @@ package are tested by hill climbing, and on the data sets that are worst for fam
 import math
 from itertools import combinations, pairwise, product
 
-import numba
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
-from skdpmic.statistics.mic.label_tables import InTwoGroups, degrees_in_two
-from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
-from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, RangeGrids
-from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER, entropy_table
+from skdpmic.statistics.mic.mic_r import (
+    ClassTargetScorer,
+    InTwoGroups,
+    NumericTargetScorer,
+    class_grids,
+    continuous_grids,
+    degrees_in_two,
+    nominal_grids,
+)
+from skdpmic.statistics.mic.optimize_axis import (
+    BORDERS,
+    DEGREES,
+    K_MAX,
+    N_FIXED,
+    N_MASTER,
+    groupings_of_classes,
+    groupings_of_labels,
+)
 from skdpmic.statistics.sensitivity import mi_sensitivity, mic_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
-from tests.privacy.searches import climb_places
-from tests.statistics.mic.test_closed_family import all_tables, information
-
-LOG3 = math.log2(3)
-ERROR = 1e-9
-UNIT = (0.0, 1.0)
-MM = "miller-madow"
-compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
+from tests.privacy.searches import ERROR, LOG3, MM, UNIT, all_tables, information, largest_change
+from tests.statistics.mic.test_closed_family import change_of_family
 
 # --- All data sets with few distinct records --------------------------------------------------------------------------
-
-
-def grouped(tables, rows, columns):
-    """Tables of shape (..., n_rows, n_columns) with rows and columns added up in groups."""
-    of_rows, of_columns = (np.eye(max(groups) + 1, dtype=np.int64)[list(groups)] for groups in (rows, columns))
-    return of_rows.T @ tables @ of_columns
-
-
-def largest_change(shape, n, grids):
-    """The largest change of the score, max(0, I - o) / log2 kappa over grids (row groups, column groups, offset)."""
-    tables, (here, there) = all_tables(shape, n)
-    scores = np.zeros(len(tables))
-    for rows, columns, offset in grids:
-        kappa = min(max(rows), max(columns)) + 1
-        scores = np.maximum(scores, (information(grouped(tables, rows, columns)) - offset) / math.log2(kappa))
-    return np.abs(scores[here] - scores[there]).max()
 
 
 def merges(n_parts, k_max):
@@ -125,26 +114,10 @@ ALL_DATA_SETS = {
 def test_the_largest_change_over_all_data_sets_is_at_most_h_of_1_over_n(name, chance):
     shape, sizes, grids_of = ALL_DATA_SETS[name]
     for n in sizes:  # from 9 records on, families that are not closed change by more
-        largest = largest_change(shape, n, grids_of(chance / (2 * n * math.log(2))))
+        largest = change_of_family(shape, n, grids_of(chance / (2 * n * math.log(2))))
         assert largest <= mic_r_sensitivity(n) + ERROR
         if chance == 0:
             assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
-
-
-NOT_CLOSED = {
-    "three codes, only separate": [((0, 1, 2), (0, 1, 2), 0.0)],
-    "one code never against the rest": [
-        ((0, 1, 2), (0, 1, 2), 0.0), ((0, 0, 1), (0, 1, 2), 0.0), ((0, 1, 1), (0, 0, 1), 0.0),
-    ],
-    "missing values never merged": [((0, 1, 2), (0, 1, 2), 0.0), ((0, 0, 1), (0, 1, 2), 0.0)],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", NOT_CLOSED)
-def test_a_family_that_is_not_closed_exceeds_the_sensitivity(name):
-    assert largest_change((3, 3), 9, NOT_CLOSED[name]) > mic_r_sensitivity(9) + 1e-3
-    if len(NOT_CLOSED[name]) < 3:
-        assert largest_change((3, 3), 9, NOT_CLOSED[name]) == pytest.approx(mi_sensitivity(9) / LOG3, abs=ERROR)
 
 
 # --- Labels in two groups: random subsets of the family, and all of it ------------------------------------------------
@@ -153,25 +126,13 @@ SHAPES_IN_TWO = [((4, 3), (4, 7)), ((3, 4), (4, 7)), ((6, 2), (5,))]
 
 
 @pytest.mark.parametrize("shape, sizes", SHAPES_IN_TWO)
-def test_any_family_of_codes_in_two_groups_changes_by_at_most_h_of_1_over_n(shape, sizes):
-    rng = np.random.default_rng(0)
-    family = in_two_groups(*shape, 0.0)
-    for n in sizes:
-        for size in (1, 2, len(family)):
-            for offset in (0.0, 0.1):
-                some = [(*family[i][:2], offset) for i in rng.choice(len(family), size, replace=False)]
-                assert largest_change(shape, n, some) <= mic_r_sensitivity(n) + ERROR
-
-
-@pytest.mark.parametrize("shape, sizes", SHAPES_IN_TWO)
 def test_two_groups_that_the_data_choose_would_change_by_more(shape, sizes):
     # Each code joins the group of the half of the columns that has most of its records.
     for n in sizes:
-        tables, (here, there) = all_tables(shape, n)
+        tables, moves = all_tables(shape, n)
         below = 2 * tables[..., : shape[1] // 2].sum(axis=-1) > tables.sum(axis=-1)
         both = np.stack([(tables * side[..., np.newaxis]).sum(axis=-2) for side in (below, ~below)], axis=-2)
-        scores = information(both)
-        assert np.abs(scores[here] - scores[there]).max() > mic_r_sensitivity(n) + 1e-3
+        assert largest_change(information(both), moves) > mic_r_sensitivity(n) + 1e-3
 
 
 # --- The grids of the package ----------------------------------------------------------------------------------------
@@ -207,49 +168,9 @@ def test_the_families_of_the_package_are_closed(B):
         assert_closed(nominal_grids(n, B, 2))
         assert_closed(class_grids(n + 1, B, 2))
     for correction in (None, MM):  # no grid has fewer fixed parts than merged ones, not counting missing values
-        for groups in RangeGrids(B, 2, correction=correction).groups[:3]:
+        for groups in continuous_grids(B, 2, correction=correction)[2][:3]:
             assert (groups.grids.rows[:, K_MAX] <= groups.grids.rows[:, DEGREES] + 1).all()
             assert (groups.grids.rows[:, DEGREES] + 1 <= groups.grids.rows[:, N_FIXED]).all()
-
-
-# --- The scores of the package: hill climbing ------------------------------------------------------------------------
-
-NUMBERS, THREE_CLASSES, FIVE_CLASSES = (
-    lambda correction: (ContinuousGrids(UNIT, 16.0, 1.0, correction), (np.arange(4) + 0.5) / 4),
-    lambda correction: (DiscreteGrids(3, 12.0, 1.0, correction), np.arange(3)),
-    lambda correction: (DiscreteGrids(5, 15.0, 1.0, correction), np.arange(5)),
-)
-FEATURES = {
-    "missing": (UNIT, np.array([0.1, 0.3, 0.6, 0.9, np.nan])),
-    **{f"{n} labels": (Nominal(n), np.arange(n + 2, dtype=np.uint32)) for n in (1, 2, 3, 5, 20)},
-}
-
-
-def climb(seed, n, n_steps, grids, targets, scale, values):
-    """The largest change found by hill climbing over data sets of n records."""
-    table = entropy_table(n)
-    placed = [grids.place(target) for target in targets[:, np.newaxis]]
-    counts_of = np.array([grids.count(value, scale, target) for value in values[:, np.newaxis] for target in placed])
-
-    def height(records):
-        counts = np.bincount(records, minlength=len(counts_of)).astype(np.uint32) @ counts_of
-        return np.ptp([grids.score(counts + count_of_last, scale, table) for count_of_last in counts_of])
-
-    return climb_places(seed, n, n_steps, np.arange(len(counts_of)), height)
-
-
-@pytest.mark.few
-@compiled_only
-@pytest.mark.parametrize("target", [NUMBERS, THREE_CLASSES, FIVE_CLASSES], ids=["numbers", "3 classes", "5 classes"])
-@pytest.mark.parametrize("feature", FEATURES)
-@pytest.mark.parametrize("correction", [None, MM])
-@pytest.mark.parametrize("n, n_steps", [(11, 5), pytest.param(301, 50, marks=pytest.mark.slow)])
-@pytest.mark.combinations
-def test_hill_climbing_never_exceeds_the_sensitivity(n, n_steps, correction, feature, target):
-    found = [climb(seed, n, n_steps, *target(correction), *FEATURES[feature]) for seed in (0, 1)]
-    assert max(found) <= mic_r_sensitivity(n) + ERROR
-    if correction is None:
-        assert found[0] > 0.99 * mic_r_sensitivity(n)
 
 
 # --- The scores of the package: the data sets that are worst where three parts cannot be merged ----------------------
@@ -262,50 +183,42 @@ def worst_neighbours(n):
     return (rows, columns), (np.append(rows[:-1], 2), np.append(columns[:-1], 2))
 
 
-def change_of(score, here, there):
-    return abs(score(*here) - score(*there))
+def score_against_classes(rows, columns, n_labels, n_classes, correction):
+    return ClassTargetScorer(columns, n_classes, 40, 5, correction).score(rows.astype(np.uint32), Nominal(n_labels))
 
 
-@pytest.mark.parametrize("n", [9, 11, 125, 1001])
+def score_against_numbers(rows, columns, n_labels, correction):
+    """Four merged parts, more than there are labels: no merge of the target puts the labels into two parts."""
+    first_half = np.flatnonzero((rows == 1) & (columns == 0))[: (len(rows) - 1) // 4]
+    y = np.array([0.1, 0.3, 0.9])[columns]
+    y[first_half] = 0.6
+    return NumericTargetScorer(y, UNIT, 16, 1, correction=correction).score(rows.astype(np.uint32), Nominal(n_labels))
+
+
+def change_at_worst(n, correction, n_labels, *n_classes):
+    score = score_against_classes if n_classes else score_against_numbers
+    return abs(np.diff([score(*table, n_labels, *n_classes, correction) for table in worst_neighbours(n)])[0])
+
+
+WORST = [(1, 3), (1, 4), (3, 3), (3, 4), (4, 3), (1,), (3,)]  # labels, and classes unless the target is numeric
+
+
+@each("kinds", WORST)
+@each("n", [9, 13, 125, 1001])
 @pytest.mark.parametrize("correction", [None, MM])
-@pytest.mark.parametrize("n_labels, n_classes", [(1, 3), (1, 4), (3, 3), (3, 4), (4, 3)])
-@pytest.mark.combinations
-def test_without_divisions_three_parts_against_classes_would_exceed_the_sensitivity(n, correction, n_labels, n_classes):
-    here, there = worst_neighbours(n)
-    tables = [np.zeros((3, 3), dtype=np.int64) for _ in range(2)]
-    for table, places in zip(tables, (here, there), strict=True):
-        np.add.at(table, places, 1)
-    table_change = np.diff(information(np.array(tables)))[0] / LOG3
-    assert table_change == pytest.approx(mi_sensitivity(n) / LOG3, abs=ERROR)
-    assert table_change > 1.001 * mic_r_sensitivity(n)
-
-    def score(rows, columns):
-        return ClassTargetScorer(columns, n_classes, 40, 5, correction).score(rows.astype(np.uint32), Nominal(n_labels))
-
-    assert change_of(score, here, there) <= mic_r_sensitivity(n) + ERROR
-
-
-@pytest.mark.parametrize("n", [9, 13, 125, 1001])
-@pytest.mark.parametrize("n_labels", [1, 3])
-def test_without_divisions_three_parts_against_numbers_would_exceed_the_sensitivity(n, n_labels):
-    # Four merged parts, more than there are labels: no merge of the target puts the labels into two parts.
-    here, there = worst_neighbours(n)
-
-    def score(rows, columns):
-        columns = columns.copy()
-        first_half = np.flatnonzero((rows == 1) & (columns == 0))[: (n - 1) // 4]
-        y = np.array([0.3, 0.1, 0.9])[np.array([1, 0, 2])[columns]]
-        y[first_half] = 0.6
-        return NumericTargetScorer(y, UNIT, 16, 1).score(rows.astype(np.uint32), Nominal(n_labels))
-
-    assert change_of(score, here, there) <= mic_r_sensitivity(n) + ERROR
+def test_without_divisions_three_parts_would_exceed_the_sensitivity(n, correction, kinds):
+    table = np.zeros((2, 3, 3), dtype=np.int64)
+    for counts, places in zip(table, worst_neighbours(n), strict=True):
+        np.add.at(counts, places, 1)
+    assert np.diff(information(table))[0] == pytest.approx(mi_sensitivity(n), abs=ERROR)
+    assert mi_sensitivity(n) / LOG3 > 1.001 * mic_r_sensitivity(n)
+    assert change_at_worst(n, correction, *kinds) <= mic_r_sensitivity(n) + ERROR
 
 
 def test_the_worst_data_sets_catch_a_family_without_divisions(monkeypatch):
-    monkeypatch.setattr("skdpmic.statistics.mic.merges._with_each_of_three", lambda grouping, n_labels: [grouping])
+    monkeypatch.setattr(
+        "skdpmic.statistics.mic.optimize_axis._with_each_of_three", lambda grouping, n_labels: [grouping]
+    )
     monkeypatch.setattr(InTwoGroups, "largest_entry", lambda *_: 0.0)  # has all divisions, with a larger offset
-    for n_labels in (1, 3):
-        with pytest.raises(AssertionError):
-            test_without_divisions_three_parts_against_classes_would_exceed_the_sensitivity(125, None, n_labels, 4)
-        with pytest.raises(AssertionError):
-            test_without_divisions_three_parts_against_numbers_would_exceed_the_sensitivity(125, n_labels)
+    for kinds in ((1, 4), (3, 4), (1,), (3,)):
+        assert change_at_worst(125, None, *kinds) > mic_r_sensitivity(125) + ERROR

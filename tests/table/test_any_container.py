@@ -23,20 +23,18 @@ from skdpmic import (
     PrivacyLeakWarning,
     PublicEncoder,
     private_bounds,
-    private_score,
     private_summary,
 )
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import count_stream
-from skdpmic.table.people import read_people
+from skdpmic.table.values import read_people
 from skdpmic.two_party import RandomizedResponse
 from tests.table.arrow_columns import Stream, encoded
 from tests.table.arrow_columns import pa as pyarrow
 
 if not hasattr(polars, "Int128"):
     pytest.skip("this version of Polars lacks some types", allow_module_level=True)
-
 duckdb = pytest.importorskip("duckdb")
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -190,10 +188,7 @@ POLARS_TYPES |= typed(
         **{"text": [polars.String, polars.Categorical, polars.Enum(POOLS["text"])], "numbered": [polars.UInt64]},
     },
 )
-DUCKDB_TYPES = {name: form for name, form in ARROW_TYPES.items() if form[0] != "duration"}  # its intervals have months
-PARQUET_TYPES = {
-    name: form for name, form in ARROW_TYPES.items() if form[0] != "duration"
-}  # in a dictionary, read back as numbers
+WITHOUT_DURATIONS = {name: form for name, form in ARROW_TYPES.items() if form[0] != "duration"}  # read back as others
 
 # --- Tables of columns, by name -------------------------------------------------------------------------------------
 
@@ -207,10 +202,6 @@ def object_array(columns):
     for j, values in enumerate(columns.values()):
         array[:, j] = values
     return array
-
-
-def relation(columns):
-    return duckdb.connect().from_arrow(pyarrow.table(columns))
 
 
 def through_file(columns):
@@ -242,8 +233,8 @@ CONTAINERS = {  # name -> (column types, function that makes a table, function t
     "Arrow": (ARROW_TYPES, pyarrow.table, lambda table: table.column(0)),
     "reader": (ARROW_TYPES, lambda columns: pyarrow.table(columns).to_reader(max_chunksize=7), lambda table: table),
     "stream": (ARROW_TYPES, lambda columns: Stream(pyarrow.table(columns)), lambda table: table),
-    "Parquet": (PARQUET_TYPES, through_file, lambda table: table.column(0)),
-    "DuckDB": (DUCKDB_TYPES, relation, lambda table: table),
+    "Parquet": (WITHOUT_DURATIONS, through_file, lambda table: table.column(0)),
+    "DuckDB": (WITHOUT_DURATIONS, lambda columns: duckdb.from_arrow(pyarrow.table(columns)), lambda table: table),
 }
 WITHOUT_NAMES = ("list", "object array", "array")
 
@@ -376,7 +367,11 @@ def check_tables(way, container, seed, most, has_missing):
         if len(columns) < (2 if way.startswith(("matrix", "graph")) else 1):
             continue
         keys = dict(enumerate(kind_of.values())) if container in WITHOUT_NAMES else kind_of
-        target = {"y": pyarrow.array(CLASSES) if forms is ARROW_TYPES else CLASSES} if way == "stream" else {}
+        target = (
+            {"y": pyarrow.array(CLASSES) if forms in (ARROW_TYPES, WITHOUT_DURATIONS) else CLASSES}
+            if way == "stream"
+            else {}
+        )
         plain_values = {name: [plain(value) for value in values[kind]] for name, kind in kind_of.items()}
         oracle = pandas.DataFrame({name: pandas.Series(some, dtype=object) for name, some in plain_values.items()})
         found = outcome(lambda: call(make(columns | target), list(columns), facts(keys)))  # noqa: B023
@@ -416,7 +411,7 @@ def test_every_container_holds_every_kind(container):
     assert POOLS.keys() - {forms[name][0] for name in columns} == cannot.get(container, set())
 
 
-# --- Single columns: targets, people, weights, strata -----------------------------------------------------------------
+# --- Single columns: targets, people, weights -----------------------------------------------------------------
 
 
 def scores_by_target(y, ends):
@@ -453,13 +448,6 @@ ROLES = {  # name -> (function that reads the column, values by kind, public fac
         CLASSES_OF,
     ),
     "weights": (scores_by_weights, NUMERIC | {"float": [0.0, 0.5, 3.0, 9.0, 1e300]}, ENDS),
-    "strata": (
-        lambda strata, labels: private_score(
-            X[:, 0], Y, statistic="kendall", epsilon=math.inf, strata=strata, categories=labels
-        ),
-        LABELS,
-        LABELS,
-    ),
     "bounds": (learn_bounds, NUMERIC, ENDS),
     "people": (number_people, {kind: pool for kind, pool in POOLS.items() if len(pool) > 3}, ENDS | LABELS),
 }

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from skdpmic.table.columns import map_features
+from skdpmic.table.records import map_features
 
 
 def threads_of(n_samples, n_jobs, n_threads):

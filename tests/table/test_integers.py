@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
+from skdpmic import DPMICScorer
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.frames import open_table
-from skdpmic.table.reading import read_records
+from skdpmic.table.records import read_records
+from skdpmic.table.tables import open_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # seeds
 
@@ -23,14 +23,14 @@ def test_columns_share_the_memory_of_the_table(dtype):
     X, y = GENOTYPES.astype(dtype), np.arange(300) % 2
     facts = PublicFacts(bounds=(0, 2), classes=[0, 1])
     records = read_records(facts, X, y, "DPMICScorer")
-    assert np.shares_memory(records.columns._values, X)
+    assert np.shares_memory(records.columns._source, X)
     (column,) = records.columns[3:4]
     assert column.dtype == np.float64
     assert (column == X[:, 3]).all()
 
 
 @pytest.mark.few
-@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r", "kendall", "distance_correlation"])
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r", "kendall"])
 @pytest.mark.parametrize("target", ["classes", "numbers"])
 @pytest.mark.combinations
 def test_every_integer_type_gives_the_release_of_floats(statistic, target):
@@ -40,21 +40,6 @@ def test_every_integer_type_gives_the_release_of_floats(statistic, target):
     expected = scorer.fit(GENOTYPES * 1.0, y).scores_
     for dtype in TYPES:
         assert (scorer.fit(GENOTYPES.astype(dtype), y).scores_ == expected).all()
-
-
-@pytest.mark.parametrize(
-    "selector",
-    [
-        DPMICSelector(k=3, bounds=(0, 2, "log")),
-        DPMICSelector(k=3, bounds={j: (0, 2) if j % 2 else (0, 1, 2) for j in range(40)}),
-        PrivateSelectKBest(3, criterion="joint", keep=[7], bounds=(0, 2)),
-    ],
-    ids=["logarithms", "knots", "jointly"],
-)
-def test_integers_are_placed_on_other_axes_and_selected_jointly_like_floats(selector):
-    selector.set_params(epsilon=500, classes=[0, 1, 2], random_state=0)
-    expected = selector.fit(GENOTYPES * 1.0, GENOTYPES[:, 3]).get_support()
-    assert (selector.fit(GENOTYPES.astype(np.int8), GENOTYPES[:, 3]).get_support() == expected).all()
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float64])
@@ -70,18 +55,10 @@ def test_a_dataframe_stored_as_one_array_is_read_as_that_array(dtype):
     assert list(scorer.feature_names_in_) == list(frame.columns)
 
 
-def test_an_infinite_value_in_a_dataframe_is_refused_with_the_name_of_its_column():
-    frame = pd.DataFrame(GENOTYPES * 1.0).add_prefix("snp")
-    frame.loc[4, "snp7"], frame.loc[5, "snp8"] = -np.inf, np.nan
-    with pytest.raises(ValueError, match="column 'snp7' of X contains infinity"):
-        DPMICScorer(bounds=(0, 2), classes=[0, 1, 2]).fit(frame, GENOTYPES[:, 3])
-
-
 _FIT = """
 import resource, warnings
 import numpy as np
 from skdpmic import DPMICSelector, PrivateSelectKBest
-from skdpmic._utils.little_work import only_kernels
 
 warnings.simplefilter("ignore")
 X, y = np.zeros((1000, 50_000), dtype=np.int8), np.arange(1000) % 2
@@ -89,8 +66,7 @@ X[::2] = 1
 public = {"bounds": (0, 2), "classes": [0, 1]}
 before = 0
 for estimator in (PrivateSelectKBest(10, **public), DPMICSelector(**public)):
-    with only_kernels():
-        estimator.fit(X[:, :50].copy(), y)
+    estimator.fit(X[:, :100].copy(), y)
     before = max(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     estimator.fit(X, y)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / 50_000)

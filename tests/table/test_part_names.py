@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from skdpmic import Codebook, PrivateAdditiveRegressor, PublicEncoder, private_summary
-from skdpmic.table.domains import domain_of
-from skdpmic.table.part_names import ends_in_words, names_of_ranges
+from skdpmic.table.domains import domain_of, ends_in_words, names_of_ranges
 
 TEXTS = [
     "other", "missing", "", "other (not a label)", "missing (not a label)", "1", "01", "1.0", "a", "a to b", "b",
@@ -88,10 +87,3 @@ def test_exact_ends_are_written_exactly_and_others_in_short():
     assert ends_in_words([10011, 10012, 10013]) == ["10011", "10012", "10013"]
     assert ends_in_words([0, 1 / 3, 1e6]) == ["0", "0.333", "1000000"]
     assert ends_in_words(np.array(["2020-01-01", "2020-02-15T15:00"], "M8[us]")) == ["2020-01-01", "2020-02-15T15:00"]
-
-
-def test_a_figure_tells_long_labels_apart():
-    figures = pytest.importorskip("skdpmic.plotting.figures")
-    labels = figures.labels_apart(TEXTS, 12)
-    assert len(set(labels)) == len(TEXTS)
-    assert max(map(len, labels)) <= 12 + len(r"\$\$ (2)")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from skdpmic.two_party import TwoPartyScorer
-from skdpmic.two_party import two_party_plan as module
+from skdpmic.two_party import two_party_scorer as module
+from skdpmic.two_party.distance_correlation import NOTHING
 from tests.privacy.auditing import privacy_loss_at_least
 from tests.two_party.sent import reports_of
 
@@ -17,8 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  #
 @pytest.fixture(autouse=True)
 def counts_only(monkeypatch):
     """Skip what is computed from the noisy counts, which takes most of the time."""
-    nothing = module.distance_correlation.NOTHING
-    monkeypatch.setattr(module.distance_correlation, "estimate_from_counts", lambda *arguments: (nothing, 0.0))
+    monkeypatch.setattr(module, "estimate_from_counts", lambda *arguments: (NOTHING, 0.0))
 
 
 N, EPSILON, ALPHA = 6, 2.0, 1e-3
@@ -55,15 +55,8 @@ def test_most_of_epsilon_is_lost_and_no_more(kind, share):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind, n_columns, n_runs",
-    [
-        ("tables", 1, 250), pytest.param("tables", 2, 1000, marks=pytest.mark.slow),
-        pytest.param("scores", 1, 400, marks=pytest.mark.slow),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("kind, n_columns, n_runs", [("tables", 1, 250), ("tables", 2, 1000), ("scores", 1, 400)])
 def test_half_the_noise_is_detected(kind, n_columns, n_runs, monkeypatch):
-    name = "noise_scale" if kind == "tables" else "noise_scale_of_score"
-    of_formula = getattr(module, name)
-    monkeypatch.setattr(module, name, lambda *public: of_formula(*public) / 2)
+    of_formula = module.noise_scale
+    monkeypatch.setattr(module, "noise_scale", lambda *public: of_formula(*public) / 2)
     assert loss(kind, n_columns, n_runs) > EPSILON

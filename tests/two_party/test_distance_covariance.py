@@ -7,21 +7,16 @@ import numpy as np
 import pytest
 
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.table.domains import Labels, Range
 from skdpmic.two_party.distance_correlation import (
     Classes,
     Numbers,
-    between_centres,
-    curvature_of_variance,
     distance_covariance,
     distance_variance,
     part_distances,
-    same_or_not,
     unbiased_variance,
     variance_of_shares,
 )
-from skdpmic.two_party.reports_description import ReportedColumn
-from skdpmic.two_party.response_tables import inverse_response_matrix, randomized_response
+from skdpmic.two_party.randomized_response import inverse_response_matrix, randomized_response
 
 
 def naive(A, B):
@@ -90,8 +85,7 @@ def test_the_covariance_is_unbiased_given_both_columns(kind):
     rng = np.random.default_rng(1)
     parts = np.sort(rng.integers(M, size=N))
     target, B = target_and_distances(kind, rng, N)
-    column = ReportedColumn("x", Range(0.0, 1.0), M, False)
-    D = part_distances(column)
+    D = part_distances(M, M)
     debiased, source = inverse.T @ D @ inverse, entropy_source(0)
     reports = randomized_response(np.tile(parts, DRAWS), M, Fraction(EPSILON), source).reshape(DRAWS, N)
     values = [distance_covariance(row, target, np.ones(N), debiased).value for row in reports]
@@ -102,26 +96,8 @@ def test_the_covariance_is_unbiased_given_both_columns(kind):
 # --- Distances and variances of parts -----------------------------------------------------------------------------
 
 
-def test_distances_of_parts():
-    numbers = part_distances(ReportedColumn("x", Range(0.0, 9.0), 4, True))
-    np.testing.assert_allclose(numbers[:4, :4], np.abs(np.subtract.outer(np.arange(4), np.arange(4))) / 4)
-    assert numbers[4].tolist() == numbers[:, 4].tolist() == [0.5, 0.5, 0.5, 0.5, 0.0]
-    labels = part_distances(ReportedColumn("x", Labels(("a", "b")), None, True))
-    np.testing.assert_array_equal(labels, 1 - np.eye(4))
-
-
-@pytest.mark.parametrize("n_equal", [2, 5, 8])
-def test_distances_of_parts_are_of_negative_type(n_equal):
-    """With such distances it is never negative without noise, and 0 only for independent columns."""
-    distances = part_distances(ReportedColumn("x", Range(0.0, 1.0), n_equal, True))
-    centring = np.eye(len(distances)) - 1 / len(distances)
-    eigenvalues = np.linalg.eigvalsh(-centring @ distances @ centring)
-    assert eigenvalues[0] > -1e-12
-    assert eigenvalues[1] > 1e-3  # all except that of the constants
-
-
 SHARES = np.array([0.1, 0.4, 0.3, 0.2])
-DISTANCES = {"equal parts": between_centres(4), "labels": same_or_not(4)}
+DISTANCES = {"equal parts": part_distances(4, 4), "labels": part_distances(None, 4)}
 
 
 @pytest.mark.parametrize("distances", DISTANCES.values(), ids=DISTANCES)
@@ -138,27 +114,11 @@ def brute_variance(D):
     return (D * D).mean() - 2 * (D.mean(axis=1) ** 2).mean() + D.mean() ** 2
 
 
-@pytest.mark.parametrize("distances", DISTANCES.values(), ids=DISTANCES)
-def test_the_curvature_matches_finite_differences(distances):
-    found, h = curvature_of_variance(SHARES, distances), 1e-3
-    steps = h * np.eye(4)
-
-    def at(i, j, way):
-        return variance_of_shares(SHARES + steps[i] + way * steps[j], distances)
-
-    def mixed(i, j):
-        back = variance_of_shares(SHARES - steps[i] + steps[j], distances)
-        both = variance_of_shares(SHARES - steps[i] - steps[j], distances)
-        return (at(i, j, 1) - at(i, j, -1) - back + both) / (4 * h * h)
-
-    np.testing.assert_allclose(found, [[mixed(i, j) for j in range(4)] for i in range(4)], atol=2e-5)
-
-
 @pytest.mark.few
 @pytest.mark.parametrize("noise_variance", [0.0, 200.0])
 def test_the_variance_of_reported_parts_has_hardly_any_bias(noise_variance):
     """4,000 tables of 300 reports at epsilon 1.5, with two nonempty parts; 3 standard errors."""
-    rng, inverse, distances = np.random.default_rng(0), inverse_response_matrix(4, 1.5), between_centres(4)
+    rng, inverse, distances = np.random.default_rng(0), inverse_response_matrix(4, 1.5), part_distances(4, 4)
     shares = np.array([0.5, 0.0, 0.0, 0.5])
     counts = rng.multinomial(300, np.linalg.inv(inverse) @ shares, 4000)
     counts = counts + rng.normal(0, math.sqrt(noise_variance), counts.shape)
@@ -177,17 +137,13 @@ def test_noise_on_counts_adds_nothing_on_average():
     counts = rng.multinomial(120, np.full(12, 1 / 12)).astype(float)
     parts, values = (index.ravel() for index in np.indices((4, 3)))
     inverse = inverse_response_matrix(4, 1.0)
-    debiased = inverse.T @ part_distances(ReportedColumn("x", Range(0.0, 1.0), 4, False)) @ inverse
+    debiased = inverse.T @ part_distances(4, 4) @ inverse
     truth = distance_covariance(parts, Numbers(values / 2), counts, debiased).value
     with_and_without = []
     for variance in (18.0, 0.0):
         noise = np.random.default_rng(4)
-        found = [
-            distance_covariance(
-                parts, Numbers(values / 2), counts + noise.laplace(0, 3, 12), debiased, 120, variance
-            ).value
-            for _ in range(2000)
-        ]
+        noisy = (counts + noise.laplace(0, 3, 12) for _ in range(2000))
+        found = [distance_covariance(parts, Numbers(values / 2), of, debiased, 120, variance).value for of in noisy]
         with_and_without.append(abs(np.mean(found) - truth) / (np.std(found) / math.sqrt(2000)))
     corrected, uncorrected = with_and_without
     assert corrected < 3 < uncorrected

@@ -12,31 +12,12 @@ from tests.two_party.sent import may_refuse, reports_of, seeded
 
 pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
 
-FAST = ("two values",)
-TOO_COARSE = ("log-normal",)  # four in five values lie in the first of eight parts
 # Each distribution twice, each relation and budget equally often; all are in ``benchmarks/two_party_intervals.py``.
 HARD = [
     (distribution, list(RELATED)[(i + j) % 4], BUDGETS[(i + 2 * j) % 3])
     for i, distribution in enumerate(DISTRIBUTIONS)
     for j in (0, 1)
 ]
-
-
-@pytest.mark.slow
-@seeded
-@may_refuse
-@pytest.mark.parametrize(
-    "distribution",
-    [
-        pytest.param(distribution, marks=[] if distribution in FAST else pytest.mark.slow)
-        for distribution in DISTRIBUTIONS
-    ],
-)
-def test_intervals_contain_the_true_value_for_the_parts_whatever_the_distribution(distribution):
-    """40 tables of 1,000 records at epsilon 4: at 95% coverage, 34 hold it with probability .996; at 75%, with .1."""
-    held, narrower = intervals(distribution, "line", 1000, 4.0, None, 40)
-    assert held >= 34
-    assert narrower == 0 if distribution in TOO_COARSE else narrower >= 38
 
 
 @seeded

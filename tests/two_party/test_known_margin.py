@@ -10,16 +10,16 @@ import pytest
 from skdpmic import BudgetLedger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.two_party import TwoPartyScorer
-from skdpmic.two_party.response_tables import (
+from skdpmic.two_party.randomized_response import inverse_response_matrix
+from skdpmic.two_party.two_party_scorer import (
     STEPS,
-    inverse_response_matrix,
     known_score,
-    noise_scale_of_score,
+    noise_scale,
     noisy_score,
     sensitivity,
     sensitivity_in_steps,
 )
-from tests.two_party.sent import reports_of, seeded
+from tests.two_party.sent import reports_of
 
 pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
 
@@ -82,26 +82,17 @@ def test_replacing_a_target_changes_the_score_by_almost_the_sensitivity_and_no_m
     assert largest_change(n, inverse, shares, in_steps) <= sensitivity_in_steps(n, inverse, shares)
 
 
-def test_the_sensitivity_matches_the_theorem():
-    for m, epsilon in ((2, 3.0), (5, 1.0), (9, 4.0)):
-        q = 1 / (math.exp(epsilon) + m - 1)
-        expected = (1 + (m - 2) * q) / ((math.exp(epsilon) - 1) * q * 1000 * 0.7)
-        assert sensitivity(1000, inverse_response_matrix(m, epsilon), np.array([0.3, 0.7])) == pytest.approx(expected)
-    assert sensitivity(0, np.eye(2), np.array([0.5, 0.5])) == 1  # without records the score is always 0
-    assert sensitivity_in_steps(3, inverse_response_matrix(9, 1e-9), np.array([0.5, 0.5])) == STEPS
-
-
 # --- Noise ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 def test_noise_has_the_scale_of_the_formula():
-    scale = noise_scale_of_score(0.5, 2, 1000)
+    scale = noise_scale(0.5, 2 * 1000)
     assert scale == Fraction(4000)
     source = entropy_source(0)
     noise = np.array([noisy_score(0.25, scale, source) - 0.25 for _ in range(1000)]) * STEPS
     assert np.abs(noise).mean() == pytest.approx(4000, rel=0.1)  # 3 standard errors
-    assert noisy_score(0.25, noise_scale_of_score(math.inf, 2, 1000), None) == 0.25
+    assert noisy_score(0.25, noise_scale(math.inf, 2000), None) == 0.25
 
 
 # --- The score by chance, and the scorer ------------------------------------------------------------------------------
@@ -113,24 +104,6 @@ def line_and_noise(n, rng):
 
 
 KNOWN = {"target_bounds": (-0.5, 1.5), "target_shares": [0.5, 0.5]}
-
-
-@pytest.mark.slow
-@seeded
-@pytest.mark.parametrize("epsilon", [None, 1.0])
-def test_the_score_by_chance_is_subtracted_and_dependence_is_found(epsilon):
-    """Mean scores of 20 tables of 3,000 records that report both columns at epsilon = 4."""
-    scores = []
-    for seed in range(20):
-        X, y = line_and_noise(3000, np.random.default_rng(seed))
-        sent = reports_of(X, 4.0, columns_per_record=2, random_state=seed)
-        bob = TwoPartyScorer("mtv_r", epsilon=epsilon, random_state=seed, **KNOWN).fit(sent, y)
-        raw = bob.noisy_scores_ if epsilon else bob.scores_ * (1 - bob.null_scores_) + bob.null_scores_
-        scores.append([bob.scores_[0], raw[1] - bob.null_scores_[1], bob.null_scores_[1]])
-    related, beyond, by_chance = np.mean(scores, axis=0)
-    assert related > 0.5
-    assert by_chance > 0.05  # the score of independent columns without the correction
-    assert -0.01 < beyond < 0.025  # without epsilon, scores below 0 are clamped
 
 
 def test_what_is_published_follows_from_the_noisy_scores_and_is_charged(tmp_path):
@@ -162,24 +135,3 @@ def test_in_zcdp_the_costs_of_all_scores_are_added_and_unseeded_publications_dif
     first = bob.fit(sent, y).noisy_scores_
     assert ledger.entries()[0].rho == 2 * (0.5 / 2) ** 2 / 2
     assert np.all(first != bob.fit(sent, y).noisy_scores_)
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"statistic": "mic_r"}, "target_shares must be None with statistic='mic_r'"),
-        ({"target_shares": [0.5, 0.4]}, "target_shares must"),
-        ({"target_shares": [0.2, 0.3, 0.5]}, "target_shares must"),
-    ],
-)
-def test_parameters_are_checked(change, message):
-    X, y = line_and_noise(50, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=message):
-        TwoPartyScorer(**({"statistic": "mtv_r", **KNOWN} | change)).fit(reports_of(X), y)
-
-
-def test_few_records_and_constant_targets_have_scores():
-    X = np.random.default_rng(0).random((4, 3))
-    bob = TwoPartyScorer("mtv_r", epsilon=1.0, **KNOWN).fit(reports_of(X, 0.5), X[:, 0])
-    assert np.all((bob.scores_ >= 0) & (bob.scores_ <= 1))
-    assert known_score(np.zeros((3, 2)), np.eye(3), np.array([0.5, 0.5])) == 0

@@ -3,6 +3,7 @@
 import math
 import pickle
 import warnings
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -16,8 +17,7 @@ from sklearn.pipeline import make_pipeline
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, search_cost
 from skdpmic.two_party import RandomizedResponse
 from skdpmic.two_party import randomized_response as module
-from tests.folding import each
-from tests.two_party.response_probabilities import response_matrix
+from skdpmic.two_party.randomized_response import keep_probability, randomized_response
 
 EXACT = {"epsilon": math.inf}
 ALPHA = 1e-6
@@ -50,6 +50,60 @@ def test_each_label_other_labels_and_missing_values_have_their_own_parts():
         ValueError, match=r"must have no NaN or other missing values with allow_missing=False, got some in"
     ):
         RandomizedResponse(allow_missing=False, **public).fit(frame)
+
+
+# --- The distribution of reports -------------------------------------------------------------------------------------
+
+
+def response_matrix(n_parts, epsilon):
+    """R: the probability of each report, in columns, for each true part, in rows."""
+    kept = keep_probability(n_parts, epsilon)
+    other = (1 - kept) / (n_parts - 1)
+    return np.full((n_parts, n_parts), other) + (kept - other) * np.eye(n_parts)
+
+
+class _AnotherRound(Exception):
+    pass
+
+
+def exact_probabilities(m, epsilon, true, monkeypatch):
+    """P(report | true part), by running the sampler on every proposal and coin of its first round."""
+    first_round = [0.0] * m
+    for proposal in range(m):
+        for coin, probability in ((True, math.exp(-epsilon)), (False, -math.expm1(-epsilon))):
+            rounds = []
+
+            def uniform_below(bound, size, source, proposal=proposal, rounds=rounds):
+                assert (bound, size) == (m, 1)
+                rounds.append(proposal)
+                if len(rounds) > 1:
+                    raise _AnotherRound
+                return np.array([proposal])
+
+            def bernoulli(gamma, size, source, coin=coin):
+                assert gamma == epsilon  # exactly
+                return np.array([coin])
+
+            monkeypatch.setattr(module, "uniform_below", uniform_below)
+            monkeypatch.setattr(module, "bernoulli_exp", bernoulli)
+            try:
+                (report,) = randomized_response(np.array([true]), m, epsilon, None)
+            except _AnotherRound:
+                continue
+            first_round[report] += probability / m
+    return np.array(first_round) / sum(first_round)
+
+
+@pytest.mark.parametrize("m", [2, 3, 5])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(5, 2), Fraction(7)])
+def test_every_report_has_the_probability_of_the_formula(m, epsilon, monkeypatch):
+    probabilities = np.array([exact_probabilities(m, epsilon, true, monkeypatch) for true in range(m)])
+    kept, other = (weight / (math.exp(epsilon) + m - 1) for weight in (math.exp(epsilon), 1))
+    np.testing.assert_allclose(probabilities, np.where(np.eye(m) == 1, kept, other), rtol=1e-13)
+    np.testing.assert_allclose(response_matrix(m, epsilon), probabilities, rtol=1e-12)
+    assert keep_probability(m, epsilon) == pytest.approx(kept, rel=1e-13)
+    loss = np.log(probabilities.max(axis=0) / probabilities.min(axis=0))
+    np.testing.assert_allclose(loss, float(epsilon), rtol=1e-12)  # epsilon-LDP, attained by every report
 
 
 # --- The distribution of a record's reports ---------------------------------------------------------------------------
@@ -197,13 +251,12 @@ def test_names_and_containers_are_as_in_scikit_learn():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abc"), index=range(5, 205))
     alice = RandomizedResponse(bounds=(0, 1)).fit(frame)
-    assert alice.get_feature_names_out().tolist() == list("abc")
     reports = alice.set_output(transform="pandas").transform(frame)
-    assert reports.columns.tolist() == list("abc")
+    assert alice.get_feature_names_out().tolist() == reports.columns.tolist() == list("abc")
     assert reports.index.tolist() == frame.index.tolist()
     pytest.importorskip("pyarrow")
-    assert alice.to_arrow(reports).column_names == list("abc")
     unnamed = RandomizedResponse(bounds=(0, 1)).fit(X)
+    assert alice.to_arrow(reports).column_names == list("abc")
     assert unnamed.to_arrow(unnamed.transform(X)).column_names == ["x0", "x1", "x2"]
 
 
@@ -213,28 +266,25 @@ def test_the_cost_of_a_search_over_randomized_response_is_not_guessed():
         search_cost(search)
 
 
-@each(
-    "change, message",
-    [
-        ({"epsilon": 0}, "epsilon must be"),
-        ({"bounds": None}, "bounds must give the public range"),
-        ({"bounds": "data"}, "bounds must be public"),
-        ({"bounds": {0: (0, 1)}}, "bounds must have an entry for every feature"),
-        ({"categories": {0: ["a"]}}, "categories of feature 0 must be"),
-        ({"n_parts": 1}, "n_parts must be 'auto' or an int from 2"),
-        ({"n_parts": 2.0}, "n_parts must be an int"),
-        ({"n_parts": 2**8}, "n_parts must be 'auto' or an int from 2 to 255"),
-        ({"columns_per_record": 0}, "columns_per_record must be an int >= 1"),
-        ({"columns_per_record": 4}, "columns_per_record must be at most n_features=3"),
-        ({"allow_missing": "no"}, "allow_missing must be a bool"),
-        ({"ledger": "ledger.db"}, "ledger must be a BudgetLedger"),
-        ({"random_state": -1}, "random_state must be"),
-    ],
-)
-def test_parameters_are_checked_and_the_transformer_is_left_unchanged(change, message):
-    alice = RandomizedResponse(bounds=(0, 1)).fit(X)
-    alice.set_params(**change)
-    before = dict(vars(alice))
-    with pytest.raises(ValueError, match=message):
-        alice.fit(X)
-    assert vars(alice) == before
+BAD = {
+    "epsilon must be": {"epsilon": 0},
+    "bounds must have an entry for every feature": {"bounds": {0: (0, 1)}},
+    "categories of feature 0 must be": {"categories": {0: ["a"]}},
+    "n_parts must be 'auto' or an int from 2": {"n_parts": 1},
+    "n_parts must be 'auto' or an int from 2 to 255, got 2.0": {"n_parts": 2.0},
+    "n_parts must be 'auto' or an int from 2 to 255": {"n_parts": 2**8},
+    "columns_per_record must be an int >= 1": {"columns_per_record": 0},
+    "columns_per_record must be at most n_features=3": {"columns_per_record": 4},
+    "allow_missing must be a bool": {"allow_missing": "no"},
+    "ledger must be a BudgetLedger": {"ledger": "ledger.db"},
+    "random_state must be": {"random_state": -1},
+}
+
+
+def test_parameters_are_checked_and_the_transformer_is_left_unchanged():
+    for phrase, change in BAD.items():
+        alice = RandomizedResponse(bounds=(0, 1)).fit(X).set_params(**change)
+        before = dict(vars(alice))
+        with pytest.raises(ValueError, match=phrase):
+            alice.fit(X)
+        assert vars(alice) == before

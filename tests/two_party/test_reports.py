@@ -2,16 +2,17 @@
 
 import json
 import math
+import os
+import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from skdpmic.table.domains import Knots, Labels, LogRange, Range
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
-from skdpmic.two_party import reports as reports_module
-from skdpmic.two_party import reports_description as module
-from skdpmic.two_party.reports import open_reports
-from skdpmic.two_party.reports_description import ReportedColumn, ReportsDescription, description_from_json
+from skdpmic.two_party import reports as module
+from skdpmic.two_party.reports import ReportedColumn, ReportsDescription, description_from_json, open_reports
 from tests.folding import each
 
 pyarrow = pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
@@ -22,8 +23,7 @@ KEY = b"skdpmic.reports"
 
 
 def read_reports(reports):
-    with open_reports(reports) as opened:
-        return opened.read()
+    return open_reports(reports).read()
 
 
 @pytest.fixture
@@ -57,40 +57,23 @@ def test_arrow_reports_are_small_integers_and_null_where_nothing_is_reported(sen
 
 def test_files_hold_the_same_reports(sent, tmp_path):
     _, arrow = sent
-    feather.write_feather(arrow, tmp_path / "reports.feather")
-    with pyarrow.ipc.new_file(tmp_path / "reports.arrow", arrow.schema) as file:
-        file.write_table(arrow)
-    expected = read_reports(arrow)
-    for name in ("reports.feather", "reports.arrow"):
-        for path in (tmp_path / name, str(tmp_path / name)):
-            found = read_reports(path)
-            assert found.description == expected.description
-            np.testing.assert_array_equal(found.parts, expected.parts)
-        y = np.linspace(0, 1, N)
-        of_file, of_table = (TwoPartyScorer().fit(reports, y) for reports in (tmp_path / name, arrow))
-        assert of_file.scores_.tolist() == of_table.scores_.tolist()
+    feather.write_feather(arrow, tmp_path / "reports.feather", compression="uncompressed")
+    found, expected, y = read_reports(str(tmp_path / "reports.feather")), read_reports(arrow), np.linspace(0, 1, N)
+    assert found.description == expected.description
+    np.testing.assert_array_equal(found.parts, expected.parts)
+    of_file, of_table = (TwoPartyScorer().fit(reports, y) for reports in (tmp_path / "reports.feather", arrow))
+    assert of_file.scores_.tolist() == of_table.scores_.tolist()
 
 
-DOMAINS = [
-    Range(0.0, 1.0),
-    Range(-1.0, 1e300, "dates"),
-    LogRange(-5.0, 7.0),
-    Knots((0.0, 1.0, 5.0)),
-    Labels(("a", "b")),
-    Labels((1.0, 2.5, 3.0)),
-]
+RANGES = [Range(0.0, 1.0), Range(-1.0, 1e300, "dates"), LogRange(-5.0, 7.0), Knots((0.0, 1.0, 5.0))]
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 5.0, math.inf])
+@pytest.mark.parametrize("epsilon", [0.3, math.inf])
 def test_every_description_survives_a_round_trip(epsilon):
-    columns = tuple(
-        ReportedColumn(f"x{j}", domain, None if isinstance(domain, Labels) else 5, j % 2 == 0)
-        for j, domain in enumerate(DOMAINS)
-    )
+    described = [(domain, 5) for domain in RANGES] + [(Labels(("a", "b")), None), (Labels((1.0, 2.5)), None)]
+    columns = tuple(ReportedColumn(f"x{j}", *each, j % 2 == 0) for j, each in enumerate(described))
     description = ReportsDescription(epsilon, 3, columns)
-    text = description.to_json()
-    assert description_from_json(text) == description
-    assert json.loads(text)["version"] == 1
+    assert description_from_json(description.to_json()) == description
 
 
 GOOD = {
@@ -102,25 +85,7 @@ GOOD = {
 }
 COLUMN = GOOD["columns"][0]
 LABELS = {**COLUMN, "described": ["Labels", ["a", "b"]], "equal_parts": None}
-SECRET = "a text of the file"
-TEXTS = ["", "null", "[]", "3", "{", "\x80", "[" * 100_000, '{"version": 1, "version": 1}', '{"version": NaN}']
-FORGED_FIELDS = {  # forged values of each field
-    "version": [2, "1", True],
-    "mechanism": [SECRET, None],
-    "epsilon": [0, 0.0, -1.0, 1e-200, SECRET, True, "1.0", 10**400],
-    "columns_per_record": [0, 2, 1.0, True],
-    "columns": [[], {"0": COLUMN}, [COLUMN, COLUMN], [None], [{**COLUMN, "more": 1}]],
-    "more": [SECRET],
-}
-BAD_RANGES = [["Range", 1.0, 0.0, "numbers"], ["Range", 0.0, 1.0, "order"], ["Range", "0", "1", "numbers"]]
-BAD_LABELS = [["Labels", ["a", "a"]], ["Labels", ["a", 1.0]], LABELS["described"]]
-OTHERS = [None, SECRET, [], ["Order"], ["Range", 0.0, 1.0], ["Knots", [0.0], "numbers"], ["os.system", "ls"]]
-FORGED_COLUMN_FIELDS = {
-    "name": [3, None],
-    "equal_parts": [0, 1, 256, 2**16, 10**9, 10**40, 4.0, None, True, SECRET],
-    "missing": [1, SECRET],
-    "described": [*BAD_RANGES, *BAD_LABELS, *OTHERS],
-}
+FORGED = [*json.loads(Path(__file__).with_name("forged.json").read_text("utf-8")), "[" * 100_000]
 
 
 def check_refused(text):
@@ -129,32 +94,15 @@ def check_refused(text):
         description_from_json(text)
 
 
-@each("text", TEXTS)
-def test_text_that_is_not_a_description_is_refused(text):
-    check_refused(text)
-
-
-@each("field", FORGED_FIELDS)
-def test_forged_descriptions_are_refused(field):
-    for value in FORGED_FIELDS[field]:
-        check_refused(json.dumps({**GOOD, field: value}))
-
-
-@each("field", FORGED_COLUMN_FIELDS)
-def test_forged_columns_are_refused(field):
-    for value in FORGED_COLUMN_FIELDS[field]:
-        check_refused(json.dumps({**GOOD, "columns": [COLUMN, {**COLUMN, "name": "y", field: value}]}))
+def test_forged_descriptions_are_refused():
+    for text in FORGED:
+        check_refused(text)
 
 
 def test_columns_with_more_labels_than_reports_can_have_are_refused():
     labels = [{**LABELS, "described": ["Labels", [str(i) for i in range(n)]]} for n in (254, 255)]
     assert description_from_json(json.dumps({**GOOD, "columns": labels[:1]})).columns[0].n_parts == 256
     check_refused(json.dumps({**GOOD, "columns": labels[1:]}))
-
-
-def test_numbers_that_overflow_to_infinity_are_refused():
-    check_refused(json.dumps(GOOD).replace('"epsilon": 1.0', '"epsilon": 1e999'))
-    check_refused(json.dumps(GOOD).replace("0.0, 1.0", "0.0, 1e999"))
 
 
 def test_descriptions_that_would_need_much_memory_are_refused(monkeypatch):
@@ -169,13 +117,10 @@ def test_descriptions_that_would_need_much_memory_are_refused(monkeypatch):
 def test_writers_of_reports_are_held_to_the_same_limits(monkeypatch):
     X, labels = np.zeros((5, 3)), list(map(str, range(255)))
     alice = RandomizedResponse(categories={0: labels}, bounds={1: (0, 1), 2: (0, 1)})
-    with pytest.raises(ValueError, match=r"at most 256 parts per column.*got 257 in column 'x0'"):
+    with pytest.raises(ValueError, match=r"at most 256 parts in a column.*got 257"):
         alice.fit(X.astype(str).astype(object))
-    for name, message in (
-        ("MOST_COLUMNS", "2 columns, got 3"),
-        ("MOST_PARTS_IN_ALL", "got 15"),
-        ("MOST_BYTES", "byte"),
-    ):
+    limits = {"MOST_COLUMNS": "2 columns, got 3", "MOST_PARTS_IN_ALL": "got 15", "MOST_BYTES": "2 bytes"}
+    for name, message in limits.items():
         with monkeypatch.context() as patched:
             patched.setattr(module, name, 2)
             with pytest.raises(ValueError, match=message):
@@ -209,11 +154,33 @@ def test_forged_reports_are_refused_and_not_quoted(reports, message):
     assert not hasattr(scorer, "scores_")
 
 
+def write(table, path, compression=None, rows=None):
+    options = pyarrow.ipc.IpcWriteOptions(compression=compression)
+    with pyarrow.ipc.new_file(path, table.schema, options=options) as file:
+        file.write_table(table, rows)
+    return path
+
+
+@each("rows", [None, 7])
+@each("kind", [pyarrow.uint8(), pyarrow.int64()])
+def test_intact_files_are_read_whatever_their_batches(rows, kind, tmp_path):
+    values = [i % 5 for i in range(60)]
+    opened = open_reports(write(reports_table(values, kind), tmp_path / "reports", rows=rows))
+    assert opened.n_samples == 60
+    assert opened.read().parts[0].tolist() == values
+
+
+def test_files_that_may_need_more_memory_than_disk_are_refused(tmp_path):
+    table = reports_table([0, 1, 2, 3])
+    coded = table.set_column(0, "x", table.column(0).dictionary_encode())
+    for of_file, compression in ((table, "lz4"), (table, "zstd"), (coded, None)):
+        with pytest.raises(ValueError, match="must be integers without compression"):
+            TwoPartyScorer().fit(write(of_file, tmp_path / "reports", compression), np.arange(4))
+
+
 def test_files_of_very_many_records_are_refused_before_they_are_read(tmp_path, monkeypatch):
-    """Billions of equal numbers may fit in a small file."""
-    table, path = reports_table([0] * 1000), tmp_path / "reports.arrow"
-    feather.write_feather(table, path)
-    monkeypatch.setattr(reports_module, "_MOST_VALUES", 999)
+    path = write(reports_table([0] * 1000), tmp_path / "reports")
+    monkeypatch.setattr(module, "_MOST_VALUES", 999)
     with pytest.raises(ValueError, match="at most 999 values, got 1000 records of 1 columns"):
         TwoPartyScorer().fit(path, np.arange(1000))
 
@@ -221,8 +188,32 @@ def test_files_of_very_many_records_are_refused_before_they_are_read(tmp_path, m
 @each("content", [b"", b"PAR1", b"PAR1 and more, PAR1", b"ARROW1", b"ARROW1 ..", b"\x80\x04K\x01."])
 def test_files_of_other_kinds_are_refused(content, tmp_path):
     (tmp_path / "reports").write_bytes(content)
-    with pytest.raises(ValueError, match=r"must be an? (readable )?Arrow"):
+    with pytest.raises(ValueError, match="must be a readable Arrow"):
         TwoPartyScorer().fit(tmp_path / "reports", [1, 2, 3, 4])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="requires POSIX")
+def test_anything_but_a_regular_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "reports")
+    with pytest.raises(OSError, match="must be a regular file, got a pipe"):
+        TwoPartyScorer().fit(tmp_path / "reports", np.arange(4))
+
+
+@pytest.mark.parametrize("n, seed", [(60, 0), pytest.param(600, 1, marks=pytest.mark.slow)])
+def test_damaged_files_are_refused_with_a_value_error(n, seed, tmp_path):
+    rng, errors = random.Random(seed), []
+    whole = write(reports_table([i % 5 for i in range(60)]), tmp_path / "whole", rows=30).read_bytes()
+    for _ in range(n):
+        content = bytearray(whole)
+        for _ in range(rng.randint(1, 4)):
+            content[rng.randrange(len(content))] = rng.choice([0, 1, 127, 128, 255, rng.randrange(256)])
+        (tmp_path / "damaged").write_bytes(content[: rng.choice([len(content), rng.randrange(len(content))])])
+        try:
+            read_reports(tmp_path / "damaged")
+        except ValueError as error:
+            errors.append(error)
+    assert n / 3 < len(errors) < n
+    assert {error.__context__ for error in errors} == {None}  # which could quote the content
 
 
 def test_other_types_are_refused(tmp_path):

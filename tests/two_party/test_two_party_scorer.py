@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from fractions import Fraction
 from functools import partial
 
 import joblib
@@ -14,10 +13,9 @@ from sklearn.exceptions import NotFittedError
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.table.domains import Range
 from skdpmic.two_party import TwoPartyScorer, distance_correlation
-from skdpmic.two_party import response_tables as tables
-from skdpmic.two_party import two_party_plan as module
-from skdpmic.two_party.reports_description import ReportedColumn
-from tests.two_party.sent import may_refuse, reports_of, seeded
+from skdpmic.two_party import two_party_scorer as module
+from skdpmic.two_party.reports import ReportedColumn
+from tests.two_party.sent import reports_of, seeded
 
 pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
 
@@ -74,35 +72,6 @@ def test_covariances_are_in_the_units_of_the_target_or_of_its_bounds():
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-def test_constant_columns_and_targets_score_0(statistic):
-    X = np.c_[np.full(200, 0.3), np.linspace(0, 1, 200)]
-    bob = TwoPartyScorer(statistic, **BOUNDS).fit(reports_of(X, math.inf), np.linspace(0, 1, 200))
-    assert bob.scores_[0] == 0
-    assert bob.scores_[1] > 0.7
-    assert bob.ranking_.tolist() == [2, 1]
-    assert TwoPartyScorer(statistic, **BOUNDS).fit(reports_of(X, math.inf), np.ones(200)).scores_.max() == 0
-
-
-@pytest.mark.parametrize("statistic", STATISTICS)
-@pytest.mark.parametrize("epsilon", [None, 1.0])
-@pytest.mark.parametrize("n", [4, 5, 6, 9])
-@pytest.mark.combinations
-@may_refuse
-def test_few_records_have_scores_and_intervals(n, epsilon, statistic):
-    x = np.random.default_rng(n).random((n, 3))
-    bob = TwoPartyScorer(statistic, epsilon=epsilon, **BOUNDS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        bob.fit(reports_of(x, 0.5), x[:, 0])
-    assert np.all((bob.scores_ >= 0) & (bob.scores_ <= 1))
-    assert sorted(bob.ranking_) == [1, 2, 3]
-    if statistic == "distance_correlation":
-        lower, upper = bob.scores_interval()
-        assert np.all((0 <= lower) & (lower <= bob.scores_) & (bob.scores_ <= upper) & (upper <= 1))
-        assert np.all(upper[bob.n_reported_ < 5] == 1)
-
-
-@pytest.mark.parametrize("statistic", STATISTICS)
 def test_missing_values_labels_and_classes_affect_scores(statistic):
     """A feature is missing, or has a label, where the class is 1."""
     pandas = pytest.importorskip("pandas")
@@ -143,13 +112,6 @@ def test_a_higher_confidence_has_a_wider_interval():
         bob.scores_interval(1.0)
 
 
-@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(40)])
-def test_the_variance_of_the_noise_on_a_count_matches_its_distribution(scale):
-    places = np.arange(-4000, 4001)
-    weights = np.exp(-np.abs(places) / float(scale))
-    assert tables.noise_variance(scale) == pytest.approx(places**2 @ weights / weights.sum())
-
-
 def test_intervals_allow_for_the_noise_on_counts_but_not_for_twice_its_variance():
     """One table of 20,000 records, with 300 draws of noise: the variance of the noise, beside that of the records."""
     x, y = line(20_000, np.random.default_rng(0))
@@ -171,7 +133,7 @@ def test_intervals_allow_for_the_noise_on_counts_but_not_for_twice_its_variance(
 @pytest.mark.parametrize("statistic", ["mtv_r", "mic_r"])
 def test_the_scores_that_noise_on_counts_gives_independent_columns_are_subtracted(statistic):
     """Mean scores of 20 tables of 2,000 independent records, with noise that alone would score 0.1 or more."""
-    rng, score = np.random.default_rng(0), partial(tables.table_score, statistic, inverse=np.eye(4), is_discrete=False)
+    rng, score = np.random.default_rng(0), partial(module.table_score, statistic, inverse=np.eye(4), is_discrete=False)
     drawn = [rng.multinomial(2000, np.full(32, 1 / 32)).reshape(4, 8) for _ in range(20)]
     noisy = [counts + np.rint(rng.laplace(0, 30, counts.shape)) for counts in drawn]
     assert abs(np.mean([score(counts=counts, scale=30) for counts in noisy])) < 0.05
@@ -193,7 +155,7 @@ SENT = np.random.default_rng(0).random((300, 4))
 @seeded
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}])
 def test_counts_are_those_of_the_records_plus_the_noise_of_the_formula(sent, target, monkeypatch):
-    monkeypatch.setattr(tables, "_FINER", {})  # as many parts without noise as with it
+    monkeypatch.setattr(module, "_FINER", {})  # as many parts without noise as with it
     y = Y if "target_bounds" in target else (3 * Y).astype(int)
     exact = TwoPartyScorer(epsilon=math.inf, **target).fit(sent, y)
     assert sum(counts.sum() for counts in exact.noisy_counts_) == 2 * 300  # each record is in two tables
@@ -223,20 +185,8 @@ def test_everything_published_follows_from_the_noisy_counts(sent, statistic, mon
     assert states[0] == states[1]
 
 
-def test_a_target_is_counted_in_more_parts_where_there_is_less_noise():
-    parts = [
-        tables.n_target_parts("distance_correlation", budget) for budget in (10, 1499, 1500, 9999, 10_000, math.inf)
-    ]
-    assert parts == [8, 8, 16, 16, 24, 24]
-    assert tables.n_target_parts("mtv_r", math.inf) == tables.n_target_parts("mic_r", math.inf) == 8
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return BudgetLedger(tmp_path / "bob.db", epsilon=1.5)
-
-
-def test_what_is_published_is_charged_before_noise_is_drawn(sent, ledger, monkeypatch):
+def test_what_is_published_is_charged_before_noise_is_drawn(sent, tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "bob.db", epsilon=1.5)
     bob = TwoPartyScorer(target_bounds=(0, 1), epsilon=1.0, ledger=ledger).fit(sent, Y)
     assert bob.privacy_spent_ == (1.0, 0.0)
     assert bob.privacy_of_reports_ == (6.0, 0.0)
@@ -258,17 +208,7 @@ def test_bad_input_charges_nothing_and_leaves_the_scorer_as_it_was(sent, ledger)
         with pytest.raises((ValueError, TypeError)):
             bob.fit(reports, y)
     assert vars(bob) == before
-    assert ledger.spent() == (0.5, 0.0)
-
-
-def test_without_epsilon_nothing_is_charged_and_the_scorer_says_that_nothing_may_be_published(sent, ledger):
-    bob = TwoPartyScorer().fit(sent, Y)
-    assert bob.privacy_spent_ == (0.0, 0.0)
-    assert not hasattr(bob, "noisy_counts_")
-    assert "not covered by the guarantee: for the party that holds it only" in bob._repr_html_()
-    assert "ε = 0.5, central" in TwoPartyScorer(epsilon=0.5, target_bounds=(0, 1)).fit(sent, Y)._repr_html_()
-    with pytest.raises(ValueError, match="ledger must be None without epsilon"):
-        TwoPartyScorer(ledger=ledger).fit(sent, Y)
+    assert len(ledger.entries()) == 1
 
 
 def test_seeds_warn_where_something_is_published(sent):
@@ -284,21 +224,24 @@ def test_seeds_warn_where_something_is_published(sent):
 # --- Inside scikit-learn ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"statistic": "kendall"}, "statistic must be 'distance_correlation', 'mtv_r' or 'mic_r'"),
-        ({"epsilon": 0.0}, "epsilon must be"),
-        ({"epsilon": 1.0, "target_bounds": "data"}, "target_bounds must be public"),
-        ({"classes": "data"}, "classes must be public"),
-        ({"classes": [0, 1], "target_bounds": (0, 1)}, "exactly one of target_bounds"),
-        ({"classes": [0]}, "classes must be a list or array of at least 2"),
-        ({"ledger": "bob.db"}, "ledger must be a BudgetLedger"),
-    ],
-)
-def test_parameters_are_checked(sent, change, message):
-    with pytest.raises(ValueError, match=message):
-        TwoPartyScorer(**change).fit(sent, Y)
+KNOWN = {"statistic": "mtv_r", "target_bounds": (0, 1), "target_shares": [0.5, 0.5]}
+
+
+BAD = {
+    "statistic must be 'distance_correlation', 'mtv_r' or 'mic_r'": {"statistic": "kendall"},
+    "target_shares must be None with statistic='mic_r'": {**KNOWN, "statistic": "mic_r"},
+    "target_shares must": {**KNOWN, "target_shares": [0.5, 0.4]},
+    "epsilon must be": {"epsilon": 0.0},
+    "exactly one of target_bounds": {"classes": [0, 1], "target_bounds": (0, 1)},
+    "classes must be a list or array of at least 2": {"classes": [0]},
+    "ledger must be a BudgetLedger": {"ledger": "bob.db"},
+}
+
+
+def test_parameters_are_checked(sent):
+    for phrase, change in BAD.items():
+        with pytest.raises(ValueError, match=phrase):
+            TwoPartyScorer(**change).fit(sent, Y)
 
 
 def test_results_are_those_of_the_last_fit(sent):

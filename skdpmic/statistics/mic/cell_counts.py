@@ -4,8 +4,6 @@ Grids that share a table form a *group*. All partitions in a group together cut 
 records are counted in these cells, and each grid sums the cells of its parts.
 """
 
-import math
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +20,6 @@ class Groups(NamedTuple):
 
     grids: Grids
     of_grid: np.ndarray  # int64 (n_grids,) the group
-    rounds: tuple  # pairs of group numbers, and the rows of their grids
 
     @property
     def numbers(self):
@@ -30,38 +27,11 @@ class Groups(NamedTuple):
         return np.arange(self.of_grid[-1] + 1, dtype=np.uint64)
 
 
-def groups_of(plan, n=0):
-    """The groups that count n records fastest; for n = 0, one per master partition.
-
-    Parameters
-    ----------
-    plan : int64 ndarray of shape (n_grids, 3)
-        Parts of the fixed axis, ascending parts of the master partition, largest number of merged parts.
-    n : int, default=0
-        Approximate number of records.
-    """
-    ends = np.append(np.flatnonzero(np.diff(plan[:, N_MASTER])) + 1, len(plan))
-    if n >= _FEWEST_TO_JOIN and len(ends) > 1:
-        ends = _joined(plan, ends.tolist(), n)
-    return groups_ending(plan, ends)
-
-
 def groups_ending(plan, ends, degrees=None):
-    """The groups of a plan, cut at `ends`."""
+    """The groups of a plan, with one row per grid, that end before the rows `ends`."""
     group = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     numbers = np.arange(len(plan))
-    return _in_rounds(grids_of(plan, table=group, cuts=numbers, borders=numbers, degrees=degrees), group)
-
-
-def _in_rounds(grids, group):
-    # The scores of both orientations in the first group, the cheapest, save much of the work on the others.
-    n_groups = int(group[-1]) + 1
-    rounds = tuple(
-        (np.arange(*some, dtype=np.uint64), grids.rows[slice(*np.searchsorted(group, some))])
-        for some in ((0, 1), (1, n_groups))
-        if some[0] < some[1]
-    )
-    return Groups(grids, group, rounds)
+    return Groups(grids_of(plan, table=group, cuts=numbers, borders=numbers, degrees=degrees), group)
 
 
 class GroupsByMissing(NamedTuple):
@@ -81,46 +51,9 @@ class GroupsByMissing(NamedTuple):
 
 def groups_by_missing(groups):
     """The groups for all columns, from those for complete columns."""
-    merged, fixed = (_in_rounds(with_one_more(groups.grids, side), groups.of_grid) for side in (N_MASTER, N_FIXED))
+    merged, fixed = (Groups(with_one_more(groups.grids, side), groups.of_grid) for side in (N_MASTER, N_FIXED))
     most = tuple(map(max, merged.grids.most, fixed.grids.most))
     return GroupsByMissing(groups, merged, fixed, most)
-
-
-_FEWEST_TO_JOIN = 5000
-
-
-def _joined(plan, ends, n):
-    """The ends of the fastest groups, if a cell takes half as long as a record."""
-    starts = [0, *ends[:-1]]
-    least, best = [0], []  # for the groups up to each end: the cost, and the first group joined with the last
-    for last in range(len(ends)):
-        parts, rows = set(), set()  # denominators of their edges, which are fractions of the range
-        costs = []
-        for first in range(last, -1, -1):
-            for n_fixed, n_master, _ in plan[starts[first] : ends[first]].tolist():
-                parts |= _divisors(n_master)
-                rows |= _divisors(n_fixed)
-            n_cells = sum(map(_totient, parts)) * sum(map(_totient, rows))
-            costs.append((least[first] + n + n_cells / 2, first))
-        cost, first = min(costs)
-        least.append(cost)
-        best.append(first)
-    joined = []
-    last = len(ends) - 1
-    while last >= 0:
-        joined.append(ends[last])
-        last = best[last] - 1
-    return np.array(joined[::-1])
-
-
-@cache
-def _divisors(size):
-    return {d for d in range(1, size + 1) if size % d == 0}
-
-
-@cache
-def _totient(d):
-    return sum(math.gcd(i, d) == 1 for i in range(1, d + 1))
 
 
 # --- The cells of one axis ------------------------------------------------------------------------------------
@@ -279,6 +212,49 @@ def count(free, fixed, numbers, tables):
     below = tables.below.reshape(max(len(free_cells), len(fixed_cells)), -1)
     _count_records(free_cells, fixed_cells, parts, rows, numbers, below, tables.places)
     return tables
+
+
+# --- Counts that can be added -------------------------------------------------------------------------------------
+
+
+def counts_of(free, fixed, numbers):
+    """Records in each cell of the tables of the groups with these numbers, by row of the fixed column: flat uint32."""
+    below, counts, start = count(free, fixed, numbers, empty_tables(free, fixed)).below, [], 0
+    n_corners = np.stack([free.free.n_corners, fixed.fixed.n_corners], axis=1)[numbers]
+    for width, height in n_corners.tolist():
+        table = below[start : start + width * height].reshape(width, height)
+        counts.append(np.diff(np.diff(table, axis=0), axis=1).T.ravel())
+        start += width * height
+    return np.concatenate(counts)
+
+
+def tables_of_counts(counts, ways, groups):
+    """The tables that `count` makes from records, with the rows of their grids, from the counts of all groups.
+
+    Parameters
+    ----------
+    counts : uint32 ndarray
+        Counts of each way, one after the other.
+    ways : iterable of pairs of PlacedColumn
+        A column to be merged and a fixed one, without records.
+    groups : GroupsByMissing
+    """
+    start = 0
+    for free, fixed in ways:
+        n_corners = np.stack([free.free.n_corners, fixed.fixed.n_corners], axis=1)
+        below = []
+        for n_parts, n_rows in (n_corners - 1).tolist():
+            table = counts[start : start + n_parts * n_rows].reshape(n_rows, n_parts).T
+            below.append(np.pad(table, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1).ravel())
+            start += n_parts * n_rows
+        ends = n_corners.prod(axis=1).cumsum()
+        places = np.stack([np.append(0, ends[:-1]), n_corners[:, 1]], axis=1)
+        starts = free.free.starts, fixed.fixed.starts
+        tables = Tables(np.concatenate(below).astype(np.uint32), places.astype(np.uint64), *starts)
+        of_way = groups.of(free, fixed)
+        yield tables, of_way.grids.rows
+        if free.is_incomplete:
+            yield missing_first(tables, of_way.numbers, free.free.n_corners), of_way.grids.rows
 
 
 def missing_first(tables, numbers, n_corners):

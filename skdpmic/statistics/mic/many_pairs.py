@@ -1,42 +1,22 @@
 """MICe or MICr of many pairs of columns."""
 
 import sys
-from collections.abc import Callable
-from itertools import combinations, product
-from typing import Any, NamedTuple
+from itertools import chain, combinations, product, starmap
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skdpmic._utils.arguments import check_column_bounds, check_interval, ordered_pair
 from skdpmic._utils.typing import Correction, Master, Range, TableLike
 from skdpmic.statistics.grids import check_c, grid_size
-from skdpmic.statistics.mic.characteristic import check_statistic
-from skdpmic.statistics.mic.mass_partitions import ranked_column
-from skdpmic.statistics.mic.mic_e import mass_plan, mic_e_of_columns
-from skdpmic.statistics.mic.mic_r import RangeGrids, mic_r_of_columns
+from skdpmic.statistics.mic.cell_counts import RangePlacer
+from skdpmic.statistics.mic.characteristic import both_ways, check_statistic, largest_of_ways, mass_plan, ranked_column
+from skdpmic.statistics.mic.mic_r import continuous_grids, mic_r_of_block
 from skdpmic.statistics.mic.optimize_axis import entropy_table
-from skdpmic.table.normal_form.containers import as_frame, is_frame
-from skdpmic.table.normal_form.from_numpy import array_of
+from skdpmic.table.domains import both_of, intervals_of
+from skdpmic.table.frames import as_frame, is_frame
+from skdpmic.table.normal_form import array_of
 from skdpmic.table.values import check_column
-
-
-class PairStatistic(NamedTuple):
-    """MICe or MICr for tables of n records: what is done once with each column, and then with each pair."""
-
-    prepare: Callable  # a column of values and its interval
-    score: Callable  # two prepared columns
-
-
-def _statistic(statistic, n, B, c, master, correction):
-    B, table = grid_size(B, n), entropy_table(n)
-    if statistic == "mic_e":
-        plan = mass_plan(B, min(c, n))  # a larger c adds nothing: at most one master part per record
-        return PairStatistic(lambda values, _: ranked_column(values), lambda x, y: mic_e_of_columns(x, y, plan, table))
-    check_c(c, n, B, master=master)
-    grids = RangeGrids(B, c, master, n, correction)
-    return PairStatistic(grids.place, lambda x, y: mic_r_of_columns([(x, y), (y, x)], grids.groups, table, correction))
-
 
 # --- Tables ------------------------------------------------------------------------------------------------------
 
@@ -60,26 +40,36 @@ def _columns(table, name):
     return [check_column(column, f"column {label} of {name}") for label, column in columns.items()]
 
 
-def _placed(statistic, columns, bounds, name):
-    """Each column prepared for the statistic, within its interval of `bounds`, or without bounds for MICe."""
-    if bounds is None:
-        return [statistic.prepare(column, None) for column in columns]
-    pairs = zip(*check_column_bounds(bounds, len(columns), name), strict=True)
-    intervals = [check_interval(pair, f"{name} of column {j}") for j, pair in enumerate(pairs)]
-    return list(map(statistic.prepare, columns, intervals))
+def _prepared(tables, bounds, statistic, n, B, c, master, correction):
+    """The columns of each table, prepared once, and the function that scores two of them.
+
+    Parameters
+    ----------
+    tables : list of lists of columns
+    bounds : dict of str to range
+        The range of each table, by its name in errors; of None for MICe.
+    """
+    B, table = grid_size(B, n), entropy_table(n)
+    if statistic == "mic_e":
+        plan = mass_plan(B, min(c, n))  # a larger c adds nothing: at most one master part per record
+        ranked = [list(map(ranked_column, columns)) for columns in tables]
+        return ranked, lambda x, y: largest_of_ways(both_ways(x, y), plan, table)
+    check_c(c, n, B, master=master)
+    grids = RangePlacer(*continuous_grids(B, c, master, correction))
+    placed = [
+        list(map(grids.place, columns, intervals_of(of_table, len(columns), name)))
+        for columns, (name, of_table) in zip(tables, bounds.items(), strict=True)
+    ]
+    return placed, lambda x, y: mic_r_of_block([(x, y), (y, x)], grids.groups, 1, table, correction)[0]
 
 
-def _parallel_scores(statistic, xs, ys, pairs, n_jobs):
-    """The scores of ``xs[i]`` and ``ys[j]`` for all (i, j) of `pairs`, in order."""
+def _parallel_scores(score, pairs, n_jobs):
+    """The scores of pairs of prepared columns, in order."""
     # Several tasks per worker, for balance, but not one per pair, because a pair may take only microseconds.
-    n_tasks = max(1, min(len(pairs), 16 * effective_n_jobs(n_jobs)))
-    tasks = np.array_split(np.array(pairs, dtype=np.int64).reshape(-1, 2), n_tasks)
-    scores = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_scores)(statistic, xs, ys, task) for task in tasks)
-    return np.concatenate(scores)
-
-
-def _scores(statistic, xs, ys, pairs):
-    return np.array([statistic.score(xs[i], ys[j]) for i, j in pairs], dtype=np.float64)
+    size = max(len(pairs) // (16 * effective_n_jobs(n_jobs)), 1)
+    tasks = (pairs[first : first + size] for first in range(0, len(pairs), size))
+    found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(list)(starmap(score, task)) for task in tasks)
+    return np.array(list(chain.from_iterable(found)), dtype=np.float64)
 
 
 # --- The public functions ----------------------------------------------------------------------------------------
@@ -148,10 +138,9 @@ def mic_pairs(
     columns = _columns(X, "X")
     if len(columns) == 0:
         raise ValueError("X must have at least one column, got none.")
-    shared = _statistic(statistic, len(columns[0]), B, c, master, correction)
-    ready = _placed(shared, columns, bounds, "bounds")
-    pairs = list(combinations(range(len(ready)), 2))
-    scores = _parallel_scores(shared, ready, ready, pairs, n_jobs)
+    (ready,), score = _prepared([columns], {"bounds": bounds}, statistic, len(X), B, c, master, correction)
+    pairs = list(combinations(ready, 2))
+    scores = _parallel_scores(score, pairs, n_jobs)
     if not _is_pandas(X):
         return scores
     pandas = sys.modules["pandas"]
@@ -225,23 +214,10 @@ def mic_cross(
     x_columns, y_columns = _columns(X, "X"), _columns(Y, "Y")
     if len(X) != len(Y):
         raise ValueError(f"X and Y must have the same number of samples, got {len(X)} and {len(Y)}.")
-    x_bounds, y_bounds = _bounds_of_both(bounds)
-    shared = _statistic(statistic, len(X), B, c, master, correction)
-    xs = _placed(shared, x_columns, x_bounds, "bounds of X")
-    ys = _placed(shared, y_columns, y_bounds, "bounds of Y")
-    pairs = list(product(range(len(xs)), range(len(ys))))
-    scores = _parallel_scores(shared, xs, ys, pairs, n_jobs).reshape(len(xs), len(ys))
+    ranges = dict(zip(("bounds of X", "bounds of Y"), (None, None) if bounds is None else both_of(bounds), strict=True))
+    (xs, ys), score = _prepared([x_columns, y_columns], ranges, statistic, len(X), B, c, master, correction)
+    scores = _parallel_scores(score, list(product(xs, ys)), n_jobs).reshape(len(xs), len(ys))
     if not (_is_pandas(X) or _is_pandas(Y)):
         return scores
     names = [table.columns if _is_pandas(table) else None for table in (X, Y)]
     return sys.modules["pandas"].DataFrame(scores, *names)
-
-
-def _bounds_of_both(bounds):
-    if bounds is None:
-        return None, None
-    try:
-        x_bounds, y_bounds = ordered_pair(bounds)
-    except (TypeError, ValueError):
-        raise ValueError("bounds must be ((X_lo, X_hi), (Y_lo, Y_hi)).") from None
-    return x_bounds, y_bounds

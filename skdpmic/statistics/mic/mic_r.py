@@ -1,21 +1,33 @@
 """MICr: the Maximal Information Coefficient over grids that depend on public bounds only."""
 
+import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import check_pair_bounds
+from skdpmic._utils.jit import jit
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, Correction, Master
-from skdpmic.statistics.grids import check_c, equipartitions, finest_merge, grid_size
+from skdpmic.statistics.grids import check_c, divisions_in_two, equal_parts, equipartitions, finest_merge, grid_size
 from skdpmic.statistics.mic import cell_counts
-from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids, discrete_plan, nominal_plan
-from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
-from skdpmic.statistics.mic.optimize_axis import MILLER_MADOW, entropy_table, largest_entries, rounding_error
-from skdpmic.table.domains import Nominal
+from skdpmic.statistics.mic.optimize_axis import (
+    DEGREES,
+    K_MAX,
+    MILLER_MADOW,
+    N_FIXED,
+    N_MASTER,
+    entropy_table,
+    groupings_of_classes,
+    groupings_of_labels,
+    largest_entries,
+    rounding_error,
+)
+from skdpmic.statistics.null_laws import NullGrids, ScoreBound, log_choices, log_information_tail, log_tail_of_any
+from skdpmic.table.domains import Nominal, check_pair_bounds
 from skdpmic.table.values import check_pair
 
 # --- Bias correction --------------------------------------------------------------------------------------------
@@ -72,12 +84,11 @@ def closed_plan(B, c, master):
     # The positions of cuts matter most with few merged parts, whose grids are cheapest: one master partition serves
     # all.
     n_master = np.maximum((c * (k_max[-1] if master == "reduced" else n_fixed)).astype(np.int64), 2)
-    plan = np.stack([n_fixed, np.broadcast_to(n_master, n_fixed.shape), k_max], axis=1)
-    return plan[np.argsort(plan[:, 1], kind="stable")]
+    return np.stack([n_fixed, np.broadcast_to(n_master, n_fixed.shape), k_max], axis=1)
 
 
 def needed_grids(plan):
-    """The grids of `plan` that can have the largest entry, grouped by master partition.
+    """The grids of `plan` that can have the largest entry.
 
     A grid is not needed if another one halves its fixed parts, has all its master edges and merges the same number of
     parts: the other never scores less. (Halving is exact in floating point; edges of other multiples may differ in the
@@ -87,38 +98,27 @@ def needed_grids(plan):
     other = np.minimum(np.searchsorted(n_fixed, 2 * n_fixed), len(plan) - 1)  # the row with twice the parts, if any
     halves_it = n_fixed[other] == 2 * n_fixed
     has_its_edges = (n_master[other] == n_master) | (n_master[other] == 2 * n_master)
-    needed = plan[~(halves_it & has_its_edges & (k_max[other] >= k_max))]
-    return needed[np.argsort(needed[:, 1], kind="stable")]
+    return plan[~(halves_it & has_its_edges & (k_max[other] >= k_max))]
 
 
 # --- Columns located in cells ---------------------------------------------------------------------------------
 
 
-class RangeGrids(cell_counts.RangePlacer):
-    """The grids of numeric columns, which may have different ranges.
-
-    Parameters
-    ----------
-    B : float, at least 4
-    c : float, above 0
-    master : {"reduced", "full"}
-    n : int, default=0
-        Approximate number of records. It only affects how they are counted.
-    correction : None or "miller-madow", default=None
-    """
-
-    def __init__(self, B, c, master="reduced", n=0, correction=None):
-        super().__init__(*continuous_grids(B, c, master, n, correction))
-
-
 @lru_cache(maxsize=64)
-def continuous_grids(B, c, master="reduced", n=0, correction=None):
-    """The plan, all its partitions of an axis, the groups, and all edges; cached, because they are public.
+def continuous_grids(B, c, master="reduced", correction=None):
+    """The grids of a score, as of :func:`all_grids`; cached, because they are public."""
+    plan = needed_grids(continuous_plan(B, c, master)) if correction is None else closed_plan(B, c, master)
+    return all_grids(plan)
+
+
+def all_grids(plan):
+    """The plan by master partition, all its partitions of an axis, the groups (one per master partition), all edges.
 
     The edges are those of an axis to be merged, followed by those of a fixed axis in separate groups.
     """
-    plan = needed_grids(continuous_plan(B, c, master)) if correction is None else closed_plan(B, c, master)
-    partitions, groups = equipartitions(plan[:, :2]), cell_counts.groups_of(plan, n)
+    plan = plan[np.argsort(plan[:, N_MASTER], kind="stable")]
+    ends = np.append(np.flatnonzero(np.diff(plan[:, N_MASTER])) + 1, len(plan))
+    partitions, groups = equipartitions(plan[:, :2]), cell_counts.groups_ending(plan, ends)
     both = np.append(groups.of_grid, groups.of_grid + len(groups.numbers))
     edges = cell_counts.edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
     return plan, partitions, cell_counts.groups_by_missing(groups), edges
@@ -127,27 +127,24 @@ def continuous_grids(B, c, master="reduced", n=0, correction=None):
 # --- The largest entry of the characteristic matrix -----------------------------------------------------------
 
 
-def mic_r_of_columns(ways, groups, table, correction=None):
-    """The largest (I - o) / log2 min(k, l) over the grids, for pairs of a column to be merged and a fixed one."""
-    return float(mic_r_of_block(ways, groups, 1, table, correction)[0])
-
-
 def mic_r_of_block(ways, groups, n_pairs, table, correction=None):
-    """MICr of several columns without missing values with one target: ndarray of shape (n_pairs,)."""
+    """The largest (I - o) / log2 min(k, l) over the grids, for each way of a column to be merged and a fixed one.
+
+    Of several columns, none of which misses values, with one target: ndarray of shape (n_pairs,).
+    """
     n = ways[0][0].cells.shape[-1]
     entries = largest_entries(_counted(ways, groups), n_pairs, groups.most, table, n, chance_of(correction))
     return np.minimum(entries, 1.0)
 
 
 def _counted(ways, groups):
-    """Tables and grids, round by round. A part for missing values is tried after all others, and before them."""
-    ways = [(*way, groups.of(*way).rounds, cell_counts.empty_tables(*way)) for way in ways]
-    for i in range(len(groups.complete.rounds)):
-        for free, fixed, rounds, tables in ways:
-            numbers, rows = rounds[i]
-            yield cell_counts.count(free, fixed, numbers, tables), rows
-            if free.is_incomplete:
-                yield cell_counts.missing_first(tables, numbers, free.free.n_corners), rows
+    """Tables and grids of each way. A part for missing values is tried after all others, and before them."""
+    for free, fixed in ways:
+        of_way = groups.of(free, fixed)
+        tables = cell_counts.count(free, fixed, of_way.numbers, cell_counts.empty_tables(free, fixed))
+        yield tables, of_way.grids.rows
+        if free.is_incomplete:
+            yield cell_counts.missing_first(tables, of_way.numbers, free.free.n_corners), of_way.grids.rows
 
 
 _VALUES_AT_ONCE = 2**13  # of several columns, whose tables are still in near caches when they are read
@@ -178,7 +175,7 @@ class _Target:
         return [next(scores) if ready else self.score(X[j], domain) for j, ready in enumerate(is_complete.tolist())]
 
     def _score_of(self, ways, groups):
-        return mic_r_of_columns(ways, groups, self._table, self._correction)
+        return float(mic_r_of_block(ways, groups, 1, self._table, self._correction)[0])
 
 
 class NumericTargetScorer(_Target):
@@ -197,7 +194,7 @@ class NumericTargetScorer(_Target):
 
     def __init__(self, y, bounds, B, c, master="reduced", correction=None):
         super().__init__(len(y), correction)
-        self._grids = RangeGrids(B, c, master, len(y), correction)
+        self._grids = cell_counts.RangePlacer(*continuous_grids(B, c, master, correction))
         self._y = self._grids.place(y, bounds)
         self._against_labels = AgainstLabels(y, bounds, B, c, chance_of(correction))
 
@@ -264,18 +261,19 @@ def largest_rounding_error(n, domains, n_classes, B, c, correction=None, is_comp
         Whether numbers cannot be missing.
     """
     kinds = {domain if isinstance(domain, Nominal) else None for domain in domains}
-    return max(rounding_error(n, _plan_of(kind, n, n_classes, B, c, correction, is_complete)) for kind in kinds)
+    return max(rounding_error(n, _plan_of(kind, n_classes, B, c, correction, is_complete)) for kind in kinds)
 
 
-def _plan_of(kind, n, n_classes, B, c, correction, is_complete):
+def _plan_of(kind, n_classes, B, c, correction, is_complete):
     """The grids for a nominal feature, or for numbers, with the part for missing values if these are possible."""
     if kind is not None and n_classes is None:
-        return np.concatenate([nominal_plan(B, c, kind.n_labels), labels_in_two(kind.n_labels, n_columns_of(B)).plan])
-    if kind is not None:
-        return LabelTables(kind.n_labels, n_classes).plan
+        n_columns = n_columns_of(B)  # against labels in two groups
+        return np.concatenate([nominal_grids(kind.n_labels, B, c).plan, [[n_columns, n_columns, 2]]])
+    if kind is not None:  # the largest table
+        return np.array([[kind.n_parts, n_classes, n_classes]])
     if n_classes is not None:
-        return discrete_plan(B, c, n_classes)
-    plan = continuous_grids(B, c, "reduced", n, correction)[0]  # cached for this call
+        return class_grids(n_classes, B, c).plan
+    plan = continuous_grids(B, c, "reduced", correction)[0]  # cached for this call
     return plan + np.array([0 if is_complete else 1, 0, 0])
 
 
@@ -356,3 +354,361 @@ def mic_r(
     check_c(c, n, B, master=master)
     target = NumericTargetScorer(y, y_bounds, B, c, master, correction)
     return float(target.score(x, x_bounds))
+
+
+MOST_ROWS = 16  # for which all groupings in two are used, 2**15,
+MOST_COLUMNS = 64  # against this many columns, in a few milliseconds
+_MOST_PARTS = 48  # equal parts of a numeric target
+
+
+def n_columns_of(B):
+    """Equal parts of a numeric target, for a maximum grid size B: fewer than allowed, because the best is biased."""
+    return int(min(max(B // 5, 2), _MOST_PARTS))
+
+
+def labels_in_two(n_labels, n_columns, chance=0.0):
+    """The codes of a nominal feature in two groups, against classes or equal parts of a target.
+
+    Parameters
+    ----------
+    n_labels, n_columns : int
+    chance : float, default=0.0
+        As in :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
+    """
+    return InTwoGroups(Nominal(n_labels).n_parts, n_columns, chance * degrees_in_two(n_labels, n_columns))
+
+
+def degrees_in_two(n_rows, n_columns):
+    """Degrees of freedom for the bias correction of the best grouping in two; two rows have only one grouping.
+
+    Measured: the mean of the best of all groupings, if rows and columns are independent and uniform.
+    """
+    return (math.sqrt(n_columns - 1) + 2 / 3 * math.sqrt(max(min(n_rows, MOST_ROWS - 2) - 2, 0))) ** 2
+
+
+class InTwoGroups:
+    """The grids of rows in two groups against all columns.
+
+    The largest entry of a fixed family of grids, with two parts on a side each and one public offset
+    (``docs/theory/nominal_missing.md``); a search that may miss it would not be as private.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+    offset : float
+        Amount subtracted from n I, in bits.
+    """
+
+    def __init__(self, n_rows, n_columns, offset):
+        self.shape = n_rows, n_columns
+        self.has_all = n_rows <= MOST_ROWS and n_columns <= MOST_COLUMNS
+        self.offset = offset
+
+    @property
+    def n_groupings(self):
+        """Number of groupings of the rows."""
+        n_rows = self.shape[0]
+        return 2 ** (n_rows - 1) - 1 if self.has_all else len(divisions_in_two(n_rows))
+
+    def count(self, rows, columns):
+        """Number of records in each row and column: int64, of `shape`."""
+        cells = rows.astype(np.int64) * self.shape[1] + columns
+        return np.bincount(cells, minlength=math.prod(self.shape)).reshape(self.shape)
+
+    def largest_entry(self, counts, table):
+        """The largest I - o, in [0, 1]."""
+        g, n = table.g, len(table.g) - 1
+        of_columns = counts.sum(axis=0)
+        counts, of_columns = counts[:, of_columns > 0], of_columns[of_columns > 0]
+        if self.has_all:
+            counts = np.ascontiguousarray(counts[counts.any(axis=1)])
+            of_cells = _largest_of_all(counts, of_columns, g, np.zeros(len(of_columns), dtype=np.int64))
+        else:
+            first = np.concatenate([counts, _public_groupings(len(counts)) @ counts])
+            in_first = first.sum(axis=1)
+            of_groups = g[in_first] + g[n - in_first]
+            of_cells = (g[first].sum(axis=1) + g[of_columns - first].sum(axis=1) - of_groups).max()
+        n_mi = of_cells - g[of_columns].sum() + g[n]
+        entry = (n_mi - self.offset * table.scale) / (table.scale * n)
+        return float(min(max(entry, 0.0), 1.0))
+
+
+@lru_cache(maxsize=64)
+def _public_groupings(n_rows):
+    """The groupings besides each row against the rest: (n_groupings, n_rows), 1 in one of the groups."""
+    return np.array(divisions_in_two(n_rows, with_each_alone=False), dtype=np.int64)
+
+
+@jit
+def _largest_of_all(counts, of_columns, g, first):
+    """The largest sum of g over the cells minus that over the two groups, over all groupings of the rows.
+
+    Parameters
+    ----------
+    counts : int64 ndarray of shape (n_rows, n_columns)
+    of_columns : int64 ndarray of shape (n_columns,)
+    g : int64 ndarray
+        That of `EntropyTable`.
+    first : int64 ndarray of shape (n_columns,)
+        Workspace of zeros: the records of the first group.
+    """
+    n_rows, n_columns = counts.shape
+    in_all = of_columns.sum()
+    largest = np.int64(0)  # all rows in one group
+    for j in range(n_columns):
+        largest += g[of_columns[j]]
+    largest -= g[in_all]
+    in_first = np.int64(0)
+    # In Gray code order, one row moves each time. The last row stays, because the order of the groups is irrelevant.
+    for step in range(1, 1 << max(n_rows - 1, 0)):
+        row = 0
+        while (step >> row) & 1 == 0:
+            row += 1
+        joins = (step >> (row + 1)) & 1 == 0
+        sum_ = np.int64(0)
+        for j in range(n_columns):
+            here = first[j] + counts[row, j] if joins else first[j] - counts[row, j]
+            in_first += here - first[j]
+            first[j] = here
+            sum_ += g[here] + g[of_columns[j] - here]
+        sum_ -= g[in_first] + g[in_all - in_first]
+        largest = max(largest, sum_)
+    return largest
+
+
+class LabelTables:
+    """The grids of a nominal feature against classes: each grouping of its codes with each of the classes.
+
+    Also its codes in two groups against all classes; unless these are all groupings, also the classes against all
+    codes.
+
+    Parameters
+    ----------
+    n_labels, n_classes : int
+    chance : float, default=0.0
+        As in :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
+    """
+
+    def __init__(self, n_labels, n_classes, chance=0.0):
+        of_labels = labels_in_two(n_labels, n_classes, chance)
+        of_classes = InTwoGroups(n_classes, of_labels.shape[0], chance * degrees_in_two(n_classes, n_labels))
+        self.in_two = [of_labels] if of_labels.has_all else [of_labels, of_classes]
+        self.shape, self.count = of_labels.shape, of_labels.count
+        self._chance = chance
+        self._label_groupings, self._class_groupings = groupings_of_labels(n_labels), groupings_of_classes(n_classes)
+
+    def largest_entry(self, counts, table):
+        """The largest (I - o) / log2 of the smaller number of parts, in [0, 1]."""
+        joined = [(_joined(counts, grouping.groups), grouping.degrees) for grouping in self._label_groupings]
+        entries = [
+            self._entry(_joined(rows.T, grouping.groups), degrees * grouping.degrees, table)
+            for (rows, degrees), grouping in product(joined, self._class_groupings)
+        ]
+        entries += [rows.largest_entry(of, table) for rows, of in zip(self.in_two, (counts, counts.T), strict=False)]
+        return min(max(entries), 1.0)
+
+    def _entry(self, cells, degrees, table):
+        g, n = table.g, len(table.g) - 1
+        n_mi = g[cells].sum() - g[cells.sum(axis=0)].sum() - g[cells.sum(axis=1)].sum() + g[n]
+        offset = self._chance * table.scale * degrees
+        return max((n_mi - offset) / (math.log2(min(cells.shape)) * (table.scale * n)), 0.0)
+
+
+def _joined(counts, groups):
+    """The rows of a table summed in groups."""
+    joined = np.zeros((max(groups) + 1, counts.shape[1]), dtype=np.int64)
+    np.add.at(joined, np.array(groups), counts)
+    return joined
+
+
+# --- Which grids ----------------------------------------------------------------------------------------------
+
+
+def _finest_merge_against(B, n_labels):
+    return max(min(int(B // n_labels), math.isqrt(int(B))), 2)
+
+
+def _needed_groupings(B, n_labels):
+    """The groupings that can have the largest entry.
+
+    If there are at least as many labels as merged parts, kappa is the number of merged parts, whether other and missing
+    are separate or joined to a label; separate, they never have less information, at the same correction. With up to
+    three labels, there may be divisions in two.
+    """
+    groupings = groupings_of_labels(n_labels)
+    return groupings if n_labels <= 3 or n_labels < _finest_merge_against(B, n_labels) else groupings[:1]
+
+
+# --- Columns located in cells ---------------------------------------------------------------------------------
+
+
+class CodeGrids(cell_counts.RangePlacer):
+    """The grids of numeric columns against codes; from `class_grids` or `nominal_grids`."""
+
+    def __init__(self, codes, *public):
+        super().__init__(*public)
+        self.codes = codes
+
+    def place_codes(self, codes):
+        """Codes as a column."""
+        return cell_counts.PlacedColumn(codes.astype(np.uint32), None, self.codes)
+
+
+def class_grids(n_classes, B, c):
+    """The grids of a numeric feature against classes, which are the fixed axis.
+
+    One grid; for three classes, also each against the other two, without which one record could change the score by a
+    quarter more (``docs/theory/closed_family.md``).
+    """
+    return CodeGrids(*_public(tuple(groupings_of_classes(n_classes)), c, finest_merge(B, n_classes)))
+
+
+def nominal_grids(n_labels, B, c):
+    """The grids of a numeric target against a nominal feature."""
+    return CodeGrids(*_public(tuple(_needed_groupings(B, n_labels)), c, _finest_merge_against(B, n_labels)))
+
+
+@lru_cache(maxsize=64)
+def _public(groupings, c, k_max):
+    """The cells of codes, the plan, the master partition, the groups and the edges; cached, because they are public."""
+    # Ordered by table: groups of neighbouring codes share one, and each of the others has its own.
+    groupings = sorted(groupings, key=lambda grouping: not _are_neighbours(grouping.groups))
+    n_master = max(int(c * k_max), 2)  # with fewer, there would be no grid
+    plan = np.array([(grouping.n_groups, n_master, k_max) for grouping in groupings], dtype=np.int64)
+    codes, ends = _cells_of_codes(groupings)
+    degrees = [grouping.degrees for grouping in groupings]
+    groups = cell_counts.groups_by_missing(cell_counts.groups_ending(plan, ends, degrees))
+    partitions = equipartitions(plan[:, N_MASTER])
+    edges = cell_counts.edges_of(plan[:, N_MASTER], groups.complete.of_grid, partitions.sizes)
+    return codes, plan, partitions, groups, edges
+
+
+class AgainstLabels:
+    """A numeric target, located in the grids of each kind of nominal feature. Raw data; not private.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+    bounds : pair of floats
+    B : float, at least 4
+    c : float, above 0
+    chance : float
+        As in :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
+    """
+
+    def __init__(self, values, bounds, B, c, chance):
+        self._values, self._bounds, self._sizes, self._chance = values, bounds, (B, c), chance
+        self._n_columns = n_columns_of(B)
+        self._placed = {}
+
+    @cached_property
+    def columns(self):
+        """The equal part of each value, for grids with labels in two groups."""
+        return equal_parts(self._values, self._bounds, self._n_columns)
+
+    def labels_in_two(self, domain):
+        """The grids with labels in two groups."""
+        return labels_in_two(domain.n_labels, self._n_columns, self._chance)
+
+    def placed(self, domain):
+        """The grids against features with this domain, and the target as a column."""
+        if domain not in self._placed:
+            grids = nominal_grids(domain.n_labels, *self._sizes)
+            self._placed[domain] = grids, grids.place(self._values, self._bounds)
+        return self._placed[domain]
+
+
+def _are_neighbours(groups):
+    return list(groups) == sorted(groups)
+
+
+def _cells_of_codes(groupings):
+    """The cells of codes in all tables, and the number of grids before the end of each table; ordered by table."""
+    n_codes, n_first = len(groupings[0].groups), sum(_are_neighbours(grouping.groups) for grouping in groupings)
+    common = np.array([np.arange(n_codes), *(grouping.groups for grouping in groupings[n_first:])]) + 1
+    starts = np.zeros((len(groupings), max(grouping.n_groups for grouping in groupings) + 1))
+    for row, grouping in zip(starts, groupings, strict=True):
+        neighbours = grouping.groups if _are_neighbours(grouping.groups) else range(grouping.n_groups)
+        row[: grouping.n_groups] = np.searchsorted(neighbours, np.arange(grouping.n_groups))
+        row[grouping.n_groups] = len(neighbours)
+    cells = cell_counts.Cells(common.astype(np.uint32), starts.astype(np.uint32), common[:, -1] + 1)
+    return cells, np.arange(n_first, len(groupings) + 1)
+
+
+_NATS = math.log(2.0)  # per bit
+
+
+@lru_cache(maxsize=64)
+def mic_r_bound(n, n_labels, n_classes, B, c, correction):
+    """Bounds on the distribution of MICr under independence.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    n_labels : int or None
+        Number of labels of a nominal feature; None for numbers, some of which may be missing.
+    n_classes : int or None
+        Number of classes of a discrete target.
+    B, c, correction
+        As in :class:`skdpmic.statistics.mic.mic_r.NumericTargetScorer`.
+    """
+    family = _Family(n, chance_of(correction))
+    if n_labels is None and n_classes is None:
+        rows = continuous_grids(B, c, "reduced", correction)[2].complete.grids.rows
+        return ScoreBound([*family.merges(rows, missing=1), *family.merges(rows, n_more_columns=1)])
+    if n_labels is None:
+        return ScoreBound(family.merges(class_grids(n_classes, B, c).groups.complete.grids.rows, missing=1))
+    if n_classes is None:
+        in_two = labels_in_two(n_labels, n_columns_of(B), family.chance)
+        rows = nominal_grids(n_labels, B, c).groups.complete.grids.rows
+        return ScoreBound([*family.merges(rows), family.in_two(in_two)])
+    return ScoreBound(family.of_tables(n_labels, n_classes))
+
+
+class _Family:
+    """Makes `NullGrids` for n records; their dependence is n I, in nats."""
+
+    def __init__(self, n, chance):
+        self._n, self.chance = n, chance
+
+    def _grids(self, n_rows, n_columns, offset_in_bits, log_tail):
+        return NullGrids(_NATS * self._n * np.log2(np.minimum(n_rows, n_columns)), _NATS * offset_in_bits, log_tail)
+
+    def merges(self, rows, missing=0, n_more_columns=0):
+        """The grids of merges of master parts against fixed parts.
+
+        Parameters
+        ----------
+        rows : ndarray
+            Rows of :class:`skdpmic.statistics.mic.optimize_axis.Grids`.
+        missing : {0, 1}, default=0
+            Whether there may be an additional master part of missing values, after all others or before them.
+        n_more_columns : {0, 1}, default=0
+            Whether there may be an additional fixed part.
+        """
+        for row in rows:
+            n_columns, n_master, k_max, degrees = (int(row[i]) for i in (N_FIXED, N_MASTER, K_MAX, DEGREES))
+            columns, parts = n_columns + n_more_columns, n_master + missing
+            of_finest = partial(log_information_tail, n_rows=parts, n_columns=columns)
+            k = np.arange(2, min(k_max, parts) + 1)[:, np.newaxis]
+            log_number = math.log(1 + missing) + log_choices(parts - 1, k - 1)
+            of_one = partial(log_information_tail, n_rows=k, n_columns=columns)
+            offset = self.chance * (k - 1) * degrees
+            yield self._grids(k, n_columns, offset, log_tail_of_any(log_number, of_one, of_finest))
+
+    def in_two(self, groups):
+        """The grids of rows in two groups."""
+        n_rows, n_columns = groups.shape
+        of_one = partial(log_information_tail, n_rows=2, n_columns=n_columns)
+        of_finest = partial(log_information_tail, n_rows=n_rows, n_columns=n_columns)
+        log_tail = log_tail_of_any(math.log(groups.n_groupings), of_one, of_finest)
+        return self._grids(2, n_columns, groups.offset, log_tail)
+
+    def of_tables(self, n_labels, n_classes):
+        """The grids of labels against classes."""
+        for rows, columns in product(groupings_of_labels(n_labels), groupings_of_classes(n_classes)):
+            size = rows.n_groups, columns.n_groups
+            log_tail = partial(log_information_tail, n_rows=size[0], n_columns=size[1])
+            yield self._grids(*size, self.chance * rows.degrees * columns.degrees, log_tail)
+        yield from map(self.in_two, LabelTables(n_labels, n_classes, self.chance).in_two)

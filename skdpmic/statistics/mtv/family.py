@@ -6,14 +6,15 @@ states this itself, in `Family.sensitivity`, to which the noise on its scores is
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.arguments import is_auto
-from skdpmic.statistics.grids import check_c, cuts, distinct, each_alone, grid_size, parities
+from skdpmic._utils.arguments import check_n_shares, is_auto
+from skdpmic.statistics.grids import check_c, divisions_in_two, grid_size
 from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 
 MOST_PARTS = 10_000  # of a master partition; finer ones find nothing more, whatever the range
@@ -32,7 +33,8 @@ class Side(NamedTuple):
     Parameters
     ----------
     groups : tuple of int
-        Group of each column, from 0 to l - 1, l >= 2. The columns of a group need not be neighbours.
+        Group of each column, from 0 to l - 1: two groups, whose columns need not be neighbours; or, for l > 2, one
+        group for each column.
     k_max : int, at least 2
         Maximum number of parts that the feature is merged into, with cuts of the largest cost. With more than two
         groups it is merged into two parts in any case.
@@ -114,17 +116,18 @@ class Family:
     share_error: float = 0.0
     is_sized: bool = False
 
-    def for_groups(self, n_per_group):
-        """The grids if `n_per_group` records (a float) carry as much information as one, such as rows of a person.
-
-        Chance scores are then as large as with `n_per_group` times fewer records, so the penalty is higher.
-        """
-        return replace(self, penalty=self.penalty * math.sqrt(n_per_group))
-
     @cached_property
     def cuts(self):
-        """What the cuts of a feature cost, with missing values in a part after all others."""
-        return _cuts_by_place(self.n_master) if self.by_place else Cuts()
+        """What the cuts of a feature cost, with missing values in a part after all others.
+
+        In halves by place: 2 for the middle, or what is nearest to it, and missing values, 3 for the quarters, else 4.
+        """
+        if not self.by_place:
+            return Cuts()
+        quarter, middle = self.n_master // 4, self.n_master // 2
+        costs = {quarter: 3, self.n_master - quarter: 3, middle: 2, self.n_master: 2}
+        edges = sorted(edge for edge in costs if edge > 0)
+        return Cuts(tuple(edges), tuple(costs[edge] for edge in edges), 4, 2)
 
     def most_cost(self, side):
         """The largest cost of all cuts against a side; of one cut, against more than two groups."""
@@ -163,27 +166,22 @@ class Family:
         sides = (side._replace(**_known(side.groups, piece_of, margins, error)) for side in self.sides)
         return replace(self, sides=tuple(sides), share_error=error)
 
-    def sized_by_shares(self):
-        """The grids for classes: the rarer a group of known share, the less chance shows, so the smaller its size."""
-        return self._with_sizes(lambda side: 1 + evenness(side.margins[0] / UNITS))
+    def sized_by_shares(self, share=None):
+        """The grids for classes: the rarer a group of known share, the less chance shows, so the smaller its size.
 
-    def of_even_sizes(self):
-        """The grids for classes with the sizes of groups of one half, which are the largest."""
-        return self._with_sizes(lambda side: 2.0)
-
-    def _with_sizes(self, size_of):
-        is_one = [side.n_groups == 2 and side.margins is not None for side in self.sides]
-        sides = (s._replace(size=size_of(s)) if one else s for s, one in zip(self.sides, is_one, strict=True))
+        With `share`, all groups of known shares have the size of this one; one half has the largest.
+        """
+        sides = [
+            side._replace(size=1 + evenness(side.margins[0] / UNITS if share is None else share))
+            if side.n_groups == 2 and side.margins is not None
+            else side
+            for side in self.sides
+        ]
         return replace(self, sides=tuple(sides), is_sized=True)
 
     def offset_of_error(self, side):
         """Amount subtracted from the total variation for the noise in the known share of a side."""
-        return _SHARE_OF_ERROR * error_of_sum(self.share_error, side.n_noisy)
-
-    @property
-    def most_withheld(self):
-        """Largest amount subtracted from a score for noise in known shares: against two parts of a feature."""
-        return max(float(self.offset_of_error(side) / self.normaliser(side, 2)) for side in self.sides)
+        return _SHARE_OF_ERROR * self.share_error * math.sqrt(side.n_noisy)
 
     def normaliser(self, side, k):
         """The nu that divides the total variation of k parts against a side (``docs/theory/mtv_r.md``).
@@ -191,28 +189,9 @@ class Family:
         If the share of any side is known, the others count half, so that they have no higher sensitivity.
         """
         if side.margins is not None:
-            return np.full(np.shape(k), 1 - min(side.margins) / UNITS)
-        if side.n_groups == 2:
-            return np.full(np.shape(k), 1.0 if self.knows_target_shares else 0.5)
-        return largest_variation(side.n_groups, k) * (2 if self.knows_target_shares else 1)
-
-
-def _cuts_by_place(n_master):
-    """Costs in halves: 2 for the middle, or what is nearest to it, and missing values, 3 for the quarters, else 4."""
-    quarter, middle = n_master // 4, n_master // 2
-    costs = {quarter: 3, n_master - quarter: 3, middle: 2, n_master: 2}
-    edges = sorted(edge for edge in costs if edge > 0)
-    return Cuts(tuple(edges), tuple(costs[edge] for edge in edges), 4, 2)
-
-
-def largest_variation(n_groups, k):
-    """Nu of grids with k by `n_groups` parts."""
-    return np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
-
-
-def error_of_sum(error, n_noisy):
-    """Scale of the noise in a sum of noisy shares."""
-    return error * math.sqrt(n_noisy)
+            return 1 - min(side.margins) / UNITS
+        nu = 0.5 if min(k, side.n_groups) == 2 else 0.75
+        return 2 * nu if self.knows_target_shares else nu
 
 
 def _known(groups, piece_of, margins, error):
@@ -227,19 +206,14 @@ def _known(groups, piece_of, margins, error):
         return {}
     pieces = [[m for piece, m in enumerate(margins) if group_of[piece] == g] for g in range(max(groups) + 1)]
     if error == 0:
-        return {"margins": _adding_up([sum(of_group) for of_group in pieces])}
+        shares = [max(sum(of_group), 1) for of_group in pieces]
+        shares[shares.index(max(shares))] += UNITS - sum(shares)
+        return {"margins": tuple(shares)}
     smaller = int(len(pieces[1]) < len(pieces[0]))
     n_noisy = len(pieces[smaller])
-    least = max(int(min(error_of_sum(error, n_noisy), 0.5) * UNITS), 1)
+    least = max(int(min(error * math.sqrt(n_noisy), 0.5) * UNITS), 1)
     share = min(max(sum(pieces[smaller]), least), UNITS - least)
     return {"margins": (UNITS - share, share) if smaller else (share, UNITS - share), "n_noisy": n_noisy}
-
-
-def _adding_up(shares):
-    """The shares made positive, with a sum of `UNITS`."""
-    shares = [max(share, 1) for share in shares]
-    shares[shares.index(max(shares))] += UNITS - sum(shares)
-    return tuple(shares)
 
 
 # --- The families of B and c ----------------------------------------------------------------------------------------
@@ -264,7 +238,7 @@ def numeric_family(B, c):
     -------
     Family
     """
-    divisions = distinct([*cuts(_N_EIGHTHS), *parities(_N_EIGHTHS)])
+    divisions = divisions_in_two(_N_EIGHTHS, with_each_alone=False)
     sides = [Side(groups, int(B // 2), 2 + _SIZE_PER_INTERVAL * (n_intervals(groups) - 2)) for groups in divisions]
     return Family(_N_EIGHTHS, _master_size(B, c), tuple(sides), by_place=True)
 
@@ -289,11 +263,10 @@ def class_family(B, c, n_classes):
     -------
     Family
     """
-    classes = tuple(range(n_classes))
-    divisions = distinct([*each_alone(n_classes), *cuts(n_classes), *parities(n_classes)])
-    sides = [Side(groups, int(B // 2), 1 + evenness(sum(groups) / n_classes)) for groups in divisions]
+    k_max = int(B // 2)
+    sides = [Side(groups, k_max, 1 + evenness(sum(groups) / n_classes)) for groups in divisions_in_two(n_classes)]
     if n_classes > 3:  # else those are all divisions
-        sides.append(Side(classes, 2, 2 + _SIZE_PER_CLASS * (n_classes - 2)))
+        sides.append(Side(tuple(range(n_classes)), 2, 2 + _SIZE_PER_CLASS * (n_classes - 2)))
     return Family(n_classes, _master_size(B, c), tuple(sides), by_place=True)
 
 
@@ -314,31 +287,11 @@ def _master_size(B, c):
 # --- Default B and c, from public numbers only (``benchmarks/results/defaults.md``) ----------------------------------
 
 
-def default_mtv_c(n_classes=None):
-    """Default c: how many times finer the master partition is than the merged partition.
-
-    Parameters
-    ----------
-    n_classes : int, default=None
-        Number of classes of a discrete target; None for a numeric target.
-
-    Returns
-    -------
-    float
-        38 for a numeric target and up to seven classes. For more classes it decreases, to keep the counts of a feature
-        below 20 kB, until it reaches its minimum of 8 at 38 classes.
-
-    Examples
-    --------
-    >>> from skdpmic.statistics.mtv.family import default_mtv_c
-    >>> [default_mtv_c(n_classes) for n_classes in (None, 2, 10, 100)]
-    [38.0, 38.0, 30.0, 8.0]
-    """
-    return DEFAULT_C if n_classes is None else min(DEFAULT_C, max(300 / n_classes, 8.0))
-
-
 def resolve_mtv(B, c, n, n_classes=None):
     """The numbers B and c of MTVr, from what the user gave; the defaults suit any epsilon.
+
+    The default c is 38 for a numeric target and up to seven classes. For more classes it decreases, to keep the counts
+    of a feature below 20 kB, until it reaches its minimum of 8 at 38 classes.
 
     Parameters
     ----------
@@ -365,8 +318,100 @@ def resolve_mtv(B, c, n, n_classes=None):
     (32.0, 38.0)
     >>> resolve_mtv(0.5, 4, n=10_000)
     (100.0, 4.0)
+    >>> [resolve_mtv("auto", "auto", 1000, n_classes)[1] for n_classes in (2, 10, 100)]
+    [38.0, 30.0, 8.0]
     """
-    B = grid_size(DEFAULT_B if is_auto(B) else B, n, n_classes)
-    c = default_mtv_c(n_classes) if is_auto(c) else c
+    B = DEFAULT_B if is_auto(B) else grid_size(B, n, n_classes)
+    if is_auto(c):
+        return B, DEFAULT_C if n_classes is None else min(DEFAULT_C, max(300 / n_classes, 8.0))
     check_c(c)
     return B, float(c)
+
+
+N_PLACES = 1024  # candidate cuts of the target's range
+_NEGLIGIBLE_NOISE = Fraction(1, 10**6)  # negligible noise, so that the same shares are known as with real noise
+
+
+@dataclass(frozen=True)
+class TargetShares:
+    """Public or released shares of the target.
+
+    Parameters
+    ----------
+    ends : tuple of int
+        The index after the last column of each piece; a piece is a run of neighbouring columns.
+    shares : tuple of Fraction
+        Shares of the records in each piece. Noisy shares may be negative and need not sum to 1.
+    scale : Fraction, default=0
+        Scale of the discrete Laplace noise in each share, times `n`; 0 for exact or public shares.
+    n : int, default=1
+        Number of records counted; with weights, their largest possible total weight, in units.
+    sums : tuple of int, default=None
+        With weights, the noisy sum of weights in each piece, in units, from which the shares are computed.
+    knots : tuple of float, default=None
+        Lower bound, cut and upper bound of a numeric target, with as many columns on either side of the cut; None for
+        columns of equal width.
+    is_public : bool, default=False
+        Whether the user gave the shares; their error is then unknown.
+    """
+
+    ends: tuple
+    shares: tuple
+    scale: Fraction = Fraction(0)
+    n: int = 1
+    sums: tuple | None = None
+    knots: tuple | None = None
+    is_public: bool = False
+
+    @property
+    def error(self):
+        """Scale of the noise in each share."""
+        return float(self.scale / self.n)
+
+    @property
+    def mean_weight(self):
+        """Estimated mean weight, as a fraction of the largest weight; None if unknown."""
+        return None if self.sums is None else min(max(sum(self.sums) / self.n, self.error), 1.0)
+
+    def cut(self, bounds):
+        """Where a numeric target with range `bounds` is cut in two."""
+        lower, upper = bounds
+        return self.knots[1] if self.knots else lower + self.ends[0] * ((upper - lower) / self.ends[-1])
+
+    def published(self):
+        """The shares clipped to [0, 1], of shape (n_pieces,)."""
+        return np.clip(np.array(self.shares, dtype=np.float64), 0.0, 1.0)
+
+
+def equal_pieces(n_pieces, n_columns):
+    """The index after the last column of each piece, for pieces of equal size."""
+    return tuple(n_columns * (i + 1) // n_pieces for i in range(n_pieces))
+
+
+def knots_at(place, bounds):
+    """The knots of a numeric target that has this candidate cut; None in the middle, where columns are equal."""
+    lower, upper = bounds
+    cut = lower + place * ((upper - lower) / N_PLACES)
+    return None if cut == lower + (upper - lower) / 2 else (lower, cut, upper)
+
+
+def public_shares(shares, n_classes, n_columns):
+    """The shares that a user gives of classes or of equal pieces of a range; a ValueError if of another number.
+
+    Parameters
+    ----------
+    shares : array-like of float
+    n_classes : int or None
+        None for a numeric target.
+    n_columns : int
+    """
+    shares = [Fraction(share) for share in check_n_shares(shares, n_classes)]
+    in_all = tuple(share / sum(shares) for share in shares)
+    return TargetShares(equal_pieces(len(shares), n_columns), in_all, is_public=True)
+
+
+def shares_of_counts(counts, n_columns):
+    """The shares of a target with almost no noise, from counts of equal pieces or classes; for simulations."""
+    n = int(counts.sum())
+    shares = tuple(Fraction(int(count), n) for count in counts)
+    return TargetShares(equal_pieces(len(shares), n_columns), shares, _NEGLIGIBLE_NOISE, n)

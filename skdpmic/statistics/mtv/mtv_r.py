@@ -10,15 +10,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import ordered_pair
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids import check_c, grid_size
-from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
-from skdpmic.statistics.mtv.family import numeric_family
-from skdpmic.statistics.mtv.target_shares import given_shares
-from skdpmic.table.domains import NUMBERS, domain_of
-from skdpmic.table.values import check_pair
+from skdpmic.statistics.mtv.statistic import MtvRGrids
+from skdpmic.table.domains import NUMBERS, both_of, domain_of
+from skdpmic.table.values import NumericTarget, check_pair
 
 
 def mtv_r(
@@ -29,7 +26,6 @@ def mtv_r(
     B: float = 32,
     c: float = 38,
     target_shares: ColumnLike | None = None,
-    target_cut: Any = None,
 ) -> float:
     """Compute MTVr, the largest total variation from independence over grids of equal parts. Not private.
 
@@ -53,13 +49,9 @@ def mtv_r(
         How many times finer than the merged partition its master partition is, which has at most 10,000 parts; above 0.
         A range that is much too wide needs a larger c.
     target_shares : array-like of shape (2,), (4,) or (8,), default=None
-        Public distribution of y: the share of the records in each half, quarter or eighth of its range, or below
-        `target_cut` and from it on; all above 0, with a sum of 1. Cuts of y whose shares follow from these are measured
-        against them, and the others count half, so that one record changes the score by half as much.
-    target_cut : float, default=None
-        Public cut inside the range of y, with four equal parts of the scale of y on either side. Needs the two
-        `target_shares`. With these and `target_cut_` of a fit, this is the score that its intervals are for
-        (:meth:`DPMICScorer.scores_interval`).
+        Public distribution of y: the share of the records in each half, quarter or eighth of its range; all
+        above 0, with a sum of 1. Cuts of y whose shares follow from these are measured against them, and the others
+        count half, so that one record changes the score by half as much.
 
     Returns
     -------
@@ -99,20 +91,16 @@ def mtv_r(
     of_x, of_y = _domains(bounds)
     B = grid_size(B, len(x))
     check_c(c)
-    family, (y, y_bounds) = numeric_family(B, c), (of_y.encode(y), of_y.encoded)
-    if target_shares is not None or target_cut is not None:
-        known = given_shares(target_shares, None, family.n_columns, target_cut, of_y)
-        family, (y, y_bounds) = known.of(family), known.on_axis(y, y_bounds)
-    counts = TargetCounts(family, y_bounds)
-    return TargetScorer(counts, counts_scorer(len(x), family), y).score(of_x.encode(x), of_x.encoded)
+    grids = MtvRGrids(B, c, None)
+    if target_shares is not None:
+        grids = grids.with_target_shares(target_shares)
+    target = NumericTarget(of_y.encode(y), of_y.encoded)  # type: ignore[call-arg]  # whose n_classes is no field
+    return grids.scorer(target, None).score(of_x.encode(x), of_x.encoded)
 
 
 def _domains(bounds):
     """The axes of x and y."""
-    try:
-        x_bounds, y_bounds = ordered_pair(bounds)
-    except (TypeError, ValueError):
-        raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {quoted(bounds)}.") from None
+    x_bounds, y_bounds = both_of(bounds)
     domains = domain_of(x_bounds, "bounds of x"), domain_of(y_bounds, "bounds of y")
     if {domain.of for domain in domains} != {NUMBERS}:
         raise ValueError(f"bounds must be of numbers, got {quoted(bounds)}.")

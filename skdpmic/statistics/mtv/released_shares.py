@@ -12,24 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.privacy.mechanisms import laplace_quantile
-from skdpmic.privacy.noise import discrete_laplace
-from skdpmic.privacy.weighted_choice import weighted_choice
-from skdpmic.statistics.grids import equal_parts
-from skdpmic.statistics.mtv.target_shares import N_PLACES, TargetShares, candidate_cut, knots_at
-from skdpmic.table.targets import USUAL_MEAN
+from skdpmic.privacy.noise import discrete_laplace, weighted_choice, with_noise
+from skdpmic.statistics.mtv.family import TargetShares, knots_at
+from skdpmic.table.values import USUAL_MEAN
 
 _LEAST_FOR_A_CUT = 50  # smallest n * epsilon for which a cut is released; below it, the target is cut in the middle
 _SHARE_FOR_CUT = Fraction(1, 2)  # fraction of the target's epsilon; the count gets the rest
-
-
-def places_of(target):
-    """Records, or units of weight, between the candidate cuts of a numeric target: int64 (N_PLACES,)."""
-    return sums_of(equal_parts(target.values, target.bounds, N_PLACES), target.weights, N_PLACES)
-
-
-def sums_of(codes, weights, n_codes):
-    """Records, or units of weight, with each code: int64 (n_codes,)."""
-    return np.bincount(codes, weights, n_codes).astype(np.int64)  # always whole numbers below 2**53
 
 
 class CountBudget(NamedTuple):
@@ -45,36 +33,17 @@ class CountBudget(NamedTuple):
     """Largest weight of a record, in units; 1 without weights."""
     random_bytes: Callable
 
-    @property
-    def are_weighted(self):
-        """Whether records have weights; their total is then private."""
-        return self.units > 1
-
-    @property
-    def per_person(self):
-        """How much one person can change a count."""
-        return self.rows_per_group * self.units
-
-    def with_part(self, part):
-        """The parameters with a fraction of epsilon."""
-        return self._replace(epsilon=self.epsilon * part)
+    def noisy(self, counts, n_changed):
+        """Counts with discrete Laplace noise, as Python integers, and its scale, if one person changes `n_changed`."""
+        change = n_changed * self.rows_per_group * self.units
+        scale = Fraction(0) if self.epsilon == math.inf else change / self.epsilon
+        return with_noise(discrete_laplace, scale, counts, self.random_bytes).tolist(), scale
 
 
 def releases_a_cut(budget):
     """Whether releasing the cut of a numeric target is worth its budget; depends on public numbers only."""
-    n = budget.n * (USUAL_MEAN if budget.are_weighted else 1)
+    n = budget.n * (USUAL_MEAN if budget.units > 1 else 1)
     return n // budget.rows_per_group * budget.epsilon >= _LEAST_FOR_A_CUT
-
-
-def release_class_shares(counts, budget):
-    """Release the shares of the classes: one noisy count for two classes; one per class for more or with weights.
-
-    Parameters
-    ----------
-    counts : int64 ndarray of shape (n_classes,)
-    budget : CountBudget
-    """
-    return _release_shares(tuple(range(1, len(counts) + 1)), counts, budget)
 
 
 def release_cut_shares(counts, n_columns, bounds, budget):
@@ -98,40 +67,38 @@ def release_cut_shares(counts, n_columns, bounds, budget):
     ends = (n_columns // 2, n_columns)
     if releases_a_cut(budget):
         from_half = np.abs(2 * below[:-1] - total)  # doubled, so that it is an integer
-        place = _near_the_median(from_half, budget.with_part(_SHARE_FOR_CUT))
-        budget = budget.with_part(1 - _SHARE_FOR_CUT)
+        place = _near_the_median(from_half, budget._replace(epsilon=budget.epsilon * _SHARE_FOR_CUT))
+        budget = budget._replace(epsilon=budget.epsilon * (1 - _SHARE_FOR_CUT))
         if n_places == n_columns:
             ends = (place, n_columns)
         else:
-            knots = knots_at(candidate_cut(place, bounds), bounds)
-    return replace(_release_shares(ends, np.array([below[place - 1], total - below[place - 1]]), budget), knots=knots)
+            knots = knots_at(place, bounds)
+    return replace(release_shares(np.array([below[place - 1], total - below[place - 1]]), budget, ends), knots=knots)
 
 
-def _release_shares(ends, counts, budget):
-    """The noisy share of each count."""
-    if budget.are_weighted:
-        return _release_shares_of_weights(ends, counts, budget)
-    is_pair = len(counts) == 2  # one count determines the other
-    scale = _scale(budget.per_person if is_pair else 2 * budget.per_person, budget.epsilon)
-    noisy = _with_noise(counts[:1] if is_pair else counts, scale, budget.random_bytes)
-    shares = [Fraction(count, budget.n) for count in noisy]
-    shares += [1 - shares[0]] if is_pair else []
-    return TargetShares(ends, tuple(shares), scale, budget.n)
+def release_shares(counts, budget, ends=None):
+    """Release the share of each count: one noisy count for two of them; one for each of more, or with weights.
 
-
-def _release_shares_of_weights(ends, sums, budget):
-    """The shares from noisy sums of weights, whose total is private: sums below the noise scale are raised to it."""
-    scale = _scale(2 * budget.per_person, budget.epsilon)
-    noisy = _with_noise(sums, scale, budget.random_bytes)
-    kept = [max(each, math.ceil(scale), 1) for each in noisy]
-    shares = tuple(Fraction(each, sum(kept)) for each in kept)
-    return TargetShares(ends, shares, scale, budget.n * budget.units, tuple(noisy))
+    The total of weights is private: sums of weights below the noise scale are raised to it.
+    """
+    ends = tuple(range(1, len(counts) + 1)) if ends is None else ends  # of classes
+    if budget.units > 1:
+        sums, scale = budget.noisy(counts, 2)
+        kept = [max(each, math.ceil(scale), 1) for each in sums]
+        shares = tuple(Fraction(each, sum(kept)) for each in kept)
+        return TargetShares(ends, shares, scale, budget.n * budget.units, tuple(sums))
+    if len(counts) == 2:  # one count determines the other
+        (count,), scale = budget.noisy(counts[:1], 1)
+        share = Fraction(count, budget.n)
+        return TargetShares(ends, (share, 1 - share), scale, budget.n)
+    noisy, scale = budget.noisy(counts, 2)
+    return TargetShares(ends, tuple(Fraction(count, budget.n) for count in noisy), scale, budget.n)
 
 
 def _near_the_median(from_half, budget):
     """Choose a place; the prior weight of the middle equals the number of places.
 
-    One person changes `from_half` by at most twice `budget.per_person`. So each weight of the choice, and their sum,
+    One person changes `from_half` by at most twice the weight of its rows. So each weight of the choice, and their sum,
     changes by a factor of at most exp(epsilon / 2).
     """
     middle = len(from_half) // 2
@@ -139,36 +106,23 @@ def _near_the_median(from_half, budget):
         return 1 + (middle if from_half[middle] == from_half.min() else int(np.argmin(from_half)))
     weights = np.ones(len(from_half), dtype=np.int64)
     weights[middle] = len(from_half)
-    return 1 + weighted_choice(weights, from_half, budget.epsilon / (4 * budget.per_person), budget.random_bytes)
-
-
-def _scale(sensitivity, epsilon):
-    return Fraction(0) if epsilon == math.inf else sensitivity / epsilon
-
-
-def _with_noise(counts, scale, random_bytes):
-    """Counts with discrete Laplace noise, as Python integers."""
-    if scale == 0:
-        return counts.tolist()
-    return (counts + discrete_laplace(scale, len(counts), random_bytes)).tolist()
+    rate = budget.epsilon / (4 * budget.rows_per_group * budget.units)
+    return 1 + weighted_choice(weights, from_half, rate, budget.random_bytes)
 
 
 def shares_interval(target_shares, confidence):
-    """Confidence bounds for each released share, with at least this confidence."""
-    if target_shares.sums is not None:
-        return _shares_interval_of_weights(target_shares, confidence)
-    reach = (
-        0.0 if target_shares.scale == 0 else laplace_quantile(float(target_shares.scale), confidence) / target_shares.n
-    )
-    shares = np.array(target_shares.shares, dtype=np.float64)
-    return np.clip(shares - reach, 0.0, 1.0), np.clip(shares + reach, 0.0, 1.0)
+    """Confidence bounds for each released share, with at least this confidence.
 
-
-def _shares_interval_of_weights(target_shares, confidence):
-    """Intervals of shares of weights: by a union bound, all sums are within `reach` with this confidence."""
-    n_sums, sums = len(target_shares.sums), np.array(target_shares.sums, dtype=np.float64)
-    of_each = 1 - (1 - confidence) / n_sums
-    reach = 0.0 if target_shares.scale == 0 else laplace_quantile(float(target_shares.scale), of_each)
-    low, high = np.maximum(sums - reach, 0.0), np.maximum(sums + reach, 0.0)
-    lower, upper = low / np.maximum(low + high.sum() - high, 1.0), high / np.maximum(high + low.sum() - low, 1.0)
+    Shares of weights: by a union bound, all sums are within `reach` with this confidence.
+    """
+    sums, scale = target_shares.sums, float(target_shares.scale)
+    of_each = confidence if sums is None else 1 - (1 - confidence) / len(sums)
+    reach = 0.0 if scale == 0 else laplace_quantile(scale, of_each)
+    if sums is None:
+        shares = np.array(target_shares.shares, dtype=np.float64)
+        lower, upper = shares - reach / target_shares.n, shares + reach / target_shares.n
+    else:
+        sums = np.array(sums, dtype=np.float64)
+        low, high = np.maximum(sums - reach, 0.0), np.maximum(sums + reach, 0.0)
+        lower, upper = low / np.maximum(low + high.sum() - high, 1.0), high / np.maximum(high + low.sum() - low, 1.0)
     return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mic.optimize_axis import entropy_table
+from skdpmic.statistics.mic.statistic import ContinuousGrids, DiscreteGrids
 
 UNIT = (0.0, 1.0)
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from skdpmic._utils.little_work import only_kernels
 from skdpmic.statistics.mic.mic_r import _VALUES_AT_ONCE, ClassTargetScorer, NumericTargetScorer
 from skdpmic.table.domains import Nominal
 
@@ -30,12 +29,11 @@ def targets(n, rng, B, c, correction):
 def test_features_that_are_scored_together_score_as_alone(n, B, c, correction):
     rng = np.random.default_rng(n)
     X = features(n, rng)
-    with only_kernels():
-        for target in targets(n, rng, B, c, correction):
-            alone = [target.score(x, UNIT) for x in X]
-            assert target.score_block(X, [UNIT] * len(X)) == alone
-            assert target.score_block(list(X[::-1]), [UNIT] * len(X)) == alone[::-1]
-            assert target.score_block(X[12:13], [UNIT]) == alone[12:13]
+    for target in targets(n, rng, B, c, correction):
+        alone = [target.score(x, UNIT) for x in X]
+        assert target.score_block(X, [UNIT] * len(X)) == alone
+        assert target.score_block(list(X[::-1]), [UNIT] * len(X)) == alone[::-1]
+        assert target.score_block(X[12:13], [UNIT]) == alone[12:13]
 
 
 def test_features_of_several_domains_score_as_alone():

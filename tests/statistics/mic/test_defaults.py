@@ -1,23 +1,24 @@
-"""B="auto" and c="auto": tables made by benchmarks/tune_defaults.py, and the claims about them."""
+"""B="auto" and c="auto": the tables of defaults, and the claims about them."""
 
 import math
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.tune_defaults import CHOICE, EPSILONS, KINDS, MM, REPETITIONS, ROOT
-from skdpmic import DPMICScorer, dp_mic_classif
+from skdpmic import dp_mic_classif
 from skdpmic.statistics.grids import check_B, check_c, largest_c
-from skdpmic.statistics.mic.defaults import TABLES, default_B, default_c, resolve_B, resolve_c
+from skdpmic.statistics.mic import statistic
+from skdpmic.statistics.mic.statistic import TABLES, default_B, default_c, resolve_B, resolve_c
 
-CORRECTIONS = [None, MM]
+CORRECTIONS = [None, "miller-madow"]
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_the_table_has_every_cell_and_is_returned_unchanged(correction):
-    rows = np.loadtxt(ROOT / "skdpmic" / "statistics" / "mic" / TABLES[correction], delimiter=",", skiprows=1).tolist()
-    assert len(rows) == len(KINDS) * len(EPSILONS) * len(REPETITIONS[CHOICE])
+    rows = np.loadtxt(Path(statistic.__file__).with_name(TABLES[correction]), delimiter=",", skiprows=1).tolist()
+    assert len(rows) == 5 * 5 * 10  # kinds of target, epsilons, numbers of records
     for n_classes, epsilon, n, B, c in rows:
         assert default_B(int(n), epsilon, int(n_classes) or None, correction) == B
         assert default_c(int(n), epsilon, int(n_classes) or None, correction) == c
@@ -40,16 +41,3 @@ def test_c_is_chosen_to_suit_a_large_B():
     assert resolve_c("auto", n, 1.0, B, 2) == largest_c(n, B, 2) == 2
     scores = dp_mic_classif(np.zeros((n, 1)), np.arange(n) % 2, epsilon=1, bounds=(0, 1), classes=[0, 1], B=B)
     assert 0 <= scores[0] <= 1
-
-
-@pytest.mark.parametrize("correction", [None, "miller-madow"])
-def test_the_choice_is_a_function_of_public_numbers(correction):
-    rng = np.random.default_rng(0)
-    public = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": 2, "correction": correction}
-    fits = [DPMICScorer(**public).fit(rng.random((60, 2)) ** power, rng.random(60)) for power in (1, 5)]
-    assert {(fit.B_, fit.c_) for fit in fits} == {
-        (default_B(60, 1.0, correction=correction), default_c(60, 1.0, correction=correction))
-    }
-    del public["target_bounds"]
-    labels = DPMICScorer(classes=range(4), **public).fit(rng.random((60, 2)), rng.integers(4, size=60))
-    assert (labels.B_, labels.c_) == (default_B(60, 1.0, 4, correction), default_c(60, 1.0, 4, correction))

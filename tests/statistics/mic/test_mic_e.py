@@ -3,34 +3,26 @@
 import numpy as np
 import pytest
 
-from skdpmic import mic_e
-from skdpmic.statistics.mic.mass_partitions import ranked_column
-from skdpmic.statistics.mic.mic_e import all_entries, mass_plan, mic_e_of_columns
+from skdpmic import characteristic_matrix, mic_e
+from skdpmic.statistics.mic.characteristic import both_ways, largest_of_ways, mass_plan, ranked_column
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from tests.folding import each
-from tests.naive import (
-    naive_equicharacteristic_matrix,
-    naive_mic_e,
-)
+from tests.naive import naive_equicharacteristic_matrix, naive_mic_e
 
 KINDS = ["random", "tied", "constant", "both constant", "two-valued", "related", "half tied"]
 
 
 def _data(kind, n, rng):
     x, y = rng.normal(size=n), rng.normal(size=n)
-    if kind == "tied":
-        x, y = np.round(x), np.round(2 * y)
-    elif kind == "constant":
-        x = np.full(n, 0.3)
-    elif kind == "both constant":
-        x, y = np.full(n, 0.3), np.full(n, -1.0)
-    elif kind == "two-valued":
-        x, y = np.where(x > 0.7, 0.9, 0.1), np.where(y > 0.5, 1.0, 0.0)
-    elif kind == "related":
-        y = x**2
-    elif kind == "half tied":
-        x = np.maximum(x, 0.0)
-    return x, y
+    return {
+        "random": (x, y),
+        "tied": (np.round(x), np.round(2 * y)),
+        "constant": (np.full(n, 0.3), y),
+        "both constant": (np.full(n, 0.3), np.full(n, -1.0)),
+        "two-valued": (np.where(x > 0.7, 0.9, 0.1), np.where(y > 0.5, 1.0, 0.0)),
+        "related": (x, x**2),
+        "half tied": (np.maximum(x, 0.0), y),
+    }[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -50,18 +42,10 @@ def test_score_equals_the_definition_by_brute_force(kind, n, B, c):
 def test_every_entry_equals_the_definition_by_brute_force(kind, n, B, c):
     x, y = _data(kind, n, np.random.default_rng(n))
     expected = naive_equicharacteristic_matrix(x.tolist(), y.tolist(), B=B, c=c)
-    entries = all_entries(ranked_column(x), ranked_column(y), mass_plan(B, c), entropy_table(n))
+    entries = characteristic_matrix(x, y, B=B, c=c).matrix
     assert set(zip(*np.nonzero(~np.isnan(entries)), strict=True)) == set(expected)
     for (k, l), value in expected.items():  # noqa: E741
         assert entries[k, l] == pytest.approx(value, abs=1e-12)
-
-
-@each("kind", KINDS)
-def test_skipping_grids_by_their_upper_bounds_changes_nothing(kind):
-    x, y = _data(kind, 150, np.random.default_rng(1))
-    for slope in (0.0, 0.5, 3.0):
-        arguments = ranked_column(x), ranked_column(y + slope * np.sin(2 * x)), mass_plan(26, 3), entropy_table(150)
-        assert mic_e_of_columns(*arguments) == np.nanmax(all_entries(*arguments))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -69,13 +53,10 @@ def test_skipping_grids_by_their_upper_bounds_changes_nothing(kind):
 @pytest.mark.combinations
 def test_more_master_parts_than_records_change_nothing(kind, n):
     x, y = _data(kind, n, np.random.default_rng(n))
-    columns, table = (ranked_column(x), ranked_column(y)), entropy_table(n)
+    ways, table = both_ways(ranked_column(x), ranked_column(y)), entropy_table(n)
+    largest = mic_e(x, y, B=17.9, c=1e300)
     for c in (n + 0.5, 3 * n, 1e5):
-        assert (
-            mic_e(x, y, B=17.9, c=c)
-            == mic_e(x, y, B=17.9, c=1e300)
-            == mic_e_of_columns(*columns, mass_plan(17.9, c), table)
-        )
+        assert mic_e(x, y, B=17.9, c=c) == largest_of_ways(ways, mass_plan(17.9, c), table) == largest
 
 
 def test_scores_match_golden_values_on_real_pairs(real_pairs):
@@ -84,39 +65,3 @@ def test_scores_match_golden_values_on_real_pairs(real_pairs):
     for x, y, row in rows:
         score = mic_e(x, y, B=float(row["alpha"]), c=float(row["c"]))
         assert score == pytest.approx(float(row["mic_e"]), abs=1e-9), row
-
-
-def test_counting_a_few_grids_at_a_time_changes_nothing(monkeypatch):
-    x, y = np.random.default_rng(0).random((2, 200))
-    arguments = ranked_column(x), ranked_column(y), mass_plan(40, 5), entropy_table(200)
-    expected = all_entries(*arguments)
-    for cells_at_once in (1, 700):
-        monkeypatch.setattr("skdpmic.statistics.mic.mass_partitions._CELLS_AT_ONCE", cells_at_once)
-        np.testing.assert_array_equal(all_entries(*arguments), expected)
-        assert mic_e_of_columns(*arguments) == np.nanmax(expected)
-
-
-def test_only_the_order_of_values_matters():
-    x, y = np.random.default_rng(0).normal(size=(2, 80))
-    value = mic_e(x, y + x, B=15, c=2)
-    assert mic_e(np.exp(x), 1e300 * np.tanh((y + x) / 9), B=15, c=2) == value
-    assert mic_e([-0.0, 0.0, 1.0, 1.0], [1, 1, 2, 2]) == 1.0  # the two zeros are one value
-
-
-SECRET = 4321.125
-
-
-@each(
-    "change, message",
-    [
-        ({"y": [SECRET, np.nan, 0]}, "y must be finite"),
-        ({"y": [SECRET, 1.0]}, "x and y must have the same length, got 3 and 2"),
-        ({"B": 3.9}, "B must be a number >= 4 or an exponent"),
-        ({"c": 0}, "c must be a number > 0"),
-    ],
-)
-def test_bad_arguments_are_named_and_no_data_is_quoted(change, message):
-    arguments = {"x": [SECRET, 1, 2], "y": [SECRET, 3, 5], "B": 4, "c": 1} | change
-    with pytest.raises(ValueError, match=message) as error:
-        mic_e(**arguments)
-    assert "4321" not in str(error.value)

@@ -19,26 +19,19 @@ CORRECTIONS = [None, "miller-madow"]
 KINDS = ["random", "tied", "constant", "related", "where y is high", "all", "none", "all but one"]
 
 
-def with_missing(kind, n, seed=0):
+def with_missing(kind, n):
     """A feature with missing values, and a target."""
-    rng = np.random.default_rng([n, seed])
+    rng = np.random.default_rng([n, 0])
     x, y = rng.random((2, n))
-    is_missing = rng.random(n) < 0.3
     if kind == "tied":
         x, y = np.round(4 * x) / 4, np.round(6 * y) / 6
     elif kind == "constant":
         x = np.full(n, 0.3)
     elif kind == "related":
         y = (2 * x - 1) ** 2
-    elif kind == "where y is high":
-        is_missing = y > 0.6
-    elif kind == "all":
-        is_missing[:] = True
-    elif kind == "none":
-        is_missing[:] = False
-    elif kind == "all but one":
-        is_missing = np.arange(n) > 0
-    return np.where(is_missing, np.nan, x), y
+    order = np.arange(n)
+    missing = {"where y is high": y > 0.6, "all": order >= 0, "none": order < 0, "all but one": order > 0}
+    return np.where(missing.get(kind, rng.random(n) < 0.3), np.nan, x), y
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,51 +3,35 @@
 import math
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations_with_replacement, product
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.published_geometric import published_scores_not_dp
-from skdpmic import mic_r, private_score
+from skdpmic import DPMICScorer, mic_r, private_score
 from skdpmic.datasets import make_relationship
+from skdpmic.privacy.composition import exact
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import exact
-from skdpmic.release.kinds import NoisyTables
 from skdpmic.statistics.mic.mic_r import continuous_plan
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableGrids, TableScorer, mic_of_table
-from skdpmic.statistics.mic.statistic import MicR
-from skdpmic.table.domains import Nominal
-from skdpmic.table.records import Shape
+from tests.folding import each
 from tests.privacy.laws import truncated_geometric_pmf
+from tests.privacy.searches import all_tables
+from tests.tables import refused
 
 UNIT = (0, 1)
-CORNERS = list(product((0.2, 0.8), repeat=2))  # a point in every cell of the 2 x 2 table
 
 # --- All outputs for all neighbours -------------------------------------------------------------------------------
-
-
-def count(points, shape=(2, 2)):
-    """Counts of (feature, target) points in the unit square, as the package counts them."""
-    x, y = np.array(points).T
-    return counted(TableGrids(UNIT, shape[1], shape[0]), x, y)
 
 
 def counted(grids, x, y):
     return grids.count(x, UNIT, grids.place(y)).astype(np.int64).reshape(grids.shape)
 
 
-@lru_cache
-def neighbours(n):
-    """Every data set of n points in the cells of the 2 x 2 table, with each way to replace a point: pairs of counts."""
-    pairs = {}
-    for points in combinations_with_replacement(CORNERS, n):
-        here = count(points)
-        for i, other in product(range(n), CORNERS):
-            there = count([*points[:i], other, *points[i + 1 :]])
-            pairs[here.tobytes(), there.tobytes()] = here, there
-    return list(pairs.values())
+def count(points, shape=(2, 2)):
+    """Counts of (feature, target) points in the unit square, as the package counts them."""
+    return counted(TableGrids(UNIT, shape[1], shape[0]), *np.array(points).T)
 
 
 @lru_cache
@@ -62,24 +46,15 @@ def table_probabilities(counts, n, scale):
     return math.prod(cell[column] for cell, column in zip(cells, tables(n, counts.size).T, strict=True))
 
 
-def worst_log_ratio(n, scale):
-    """The largest log-ratio of probabilities, over all neighbours and all noisy tables."""
-    log_probabilities = {}
-    worst = 0.0
-    for here, there in neighbours(n):
-        for counts in (here, there):
-            log_probabilities.setdefault(counts.tobytes(), np.log(table_probabilities(counts, n, scale)))
-        worst = max(worst, np.abs(log_probabilities[here.tobytes()] - log_probabilities[there.tobytes()]).max())
-    return worst
-
-
 @pytest.mark.few
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
 @pytest.mark.parametrize("n", [3, 4, 5])
 @pytest.mark.combinations
 def test_the_largest_log_ratio_over_noisy_tables_and_neighbours_is_exactly_epsilon(n, epsilon):
-    worst = worst_log_ratio(n, GeometricMechanism.for_budget(epsilon, 1).scale)
-    assert worst == pytest.approx(epsilon, rel=1e-9)
+    scale = GeometricMechanism.for_budget(epsilon, 1).scale
+    counts, (here, there) = all_tables((2, 2), n)
+    logs = np.log([table_probabilities(each, n, scale) for each in counts])
+    assert np.abs(logs[here] - logs[there]).max() == pytest.approx(epsilon, rel=1e-9)
 
 
 def test_replacing_a_record_moves_two_counts_of_a_table_by_at_most_one():
@@ -98,15 +73,11 @@ def test_a_missing_value_is_counted_in_the_first_part():
     np.testing.assert_array_equal(count(points), count([(0.3, 0.9), (0.9, 0.1), (0.1, 0.9), (0.1, 0.2)]))
 
 
-def test_nominal_features_have_no_tables_and_are_refused_before_the_charge():
-    scales, parts = [UNIT, Nominal(3)], np.array([0, 1])
-    measure = MicR("miller-madow").table("auto", "auto", 100, 1.0, None)
-    way = NoisyTables(1.0, 2)
-    with pytest.raises(ValueError, match="'laplace', 'gaussian' or 'k-norm' with categories, got 'geometric'"):
-        way.mechanism(measure, Shape(100, scales))
-    with pytest.raises(ValueError, match="'laplace', 'gaussian' or 'k-norm' with categories, got 'geometric'"):
-        TableGrids(None, 2, 2).count(np.array([0, 4], dtype=np.uint32), Nominal(3), parts)
-    assert way.mechanism(measure, Shape(100, scales[:1])).noise_scale == 4
+def test_nominal_features_have_no_tables_and_are_refused_before_the_charge(ledger):
+    X = np.random.default_rng(0).integers(2, size=(50, 2))
+    public = {"bounds": {0: (0, 1)}, "categories": {1: [0, 1]}, "target_bounds": (0, 1)}
+    with refused(ValueError, "'laplace', 'gaussian' or 'k-norm' with categories, got 'geometric'", ledger):
+        DPMICScorer(mechanism="geometric", ledger=ledger, **public).fit(X, X[:, 0])
 
 
 # --- The published mechanism, which adds noise to every master grid -------------------------------------------
@@ -144,18 +115,11 @@ def test_noise_per_grid_as_published_is_not_epsilon_dp(n, epsilon, log_ratio):
     assert math.log(alike / one_moved) > 1.3 * epsilon
 
 
-def test_the_published_mechanism_without_noise_is_mic_r():
-    x, y = make_relationship("F5", n_samples=200, r2=0.5, random_state=0)
-    for B, c in ((12, 2), (40, 1), (40, 1.5)):
-        scores = published_scores_not_dp(x, y, (UNIT, UNIT), np.inf, B, c, 2, seed=0)
-        np.testing.assert_allclose(scores, mic_r(x, y, bounds=(UNIT, UNIT), B=B, c=c), atol=1e-9)
-
-
 # --- The noise ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 1.0, 7, np.float32(0.1), np.int64(2)])
-@pytest.mark.parametrize("n_tables", [1, 9, 1000])
+@each("epsilon", [0.1, 1 / 3, 1.0, 7, np.float32(0.1), np.int64(2)])
+@each("n_tables", [1, 9, 1000])
 def test_all_tables_together_spend_exactly_epsilon(epsilon, n_tables):
     scale = GeometricMechanism.for_budget(epsilon, n_tables).scale
     assert n_tables * 2 / scale == exact(epsilon)  # a record moves two counts of each table by 1
@@ -181,31 +145,17 @@ def test_every_table_gets_separate_noise():
     assert not (noisy[0] == noisy[1]).all()
 
 
-def test_without_noise_counts_are_untouched():
-    counts = np.arange(12).reshape(2, 3, 2)
-    mechanism = GeometricMechanism.for_budget(math.inf, 2)
-    assert mechanism.noise_scale == 0
-    np.testing.assert_array_equal(mechanism.release(counts, 66, entropy_source()), counts)
-
-
 # --- The estimate ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("is_discrete", [False, True])
-@pytest.mark.parametrize("scale", [0, Fraction(1, 50), 2, 10**6])
+@each("is_discrete", [False, True])
+@each("scale", [0, Fraction(1, 50), 2, 10**6])
 def test_any_table_has_a_score_from_0_to_1(scale, is_discrete):
-    n = 50
-    diagonal = np.zeros((4, 4), dtype=np.int64)
-    diagonal[range(4), range(4)] = n
-    one_cell = np.zeros((4, 4), dtype=np.int64)
-    one_cell[0, 3] = n
-    for noisy in (diagonal, one_cell, np.full((4, 4), n), np.ones((4, 4), dtype=np.int64)):
-        assert 0 <= TableScorer(n, scale, 12.5, is_discrete).score(noisy) <= 1
-
-
-def test_a_table_of_pure_noise_scores_like_chance():
-    score = TableScorer(1000, 2, 40.0, is_discrete=False).score(np.zeros((6, 6), dtype=np.int64))
-    assert 0 <= score < 0.1
+    diagonal, one_cell = 50 * np.eye(4, dtype=np.int64), np.zeros((4, 4), dtype=np.int64)
+    one_cell[0, 3] = 50
+    for noisy in (diagonal, one_cell, np.full((4, 4), 50), np.ones((4, 4), dtype=np.int64)):
+        assert 0 <= TableScorer(50, scale, 12.5, is_discrete).score(noisy) <= 1
+    assert TableScorer(1000, 2, 40.0, is_discrete=False).score(np.zeros((6, 6), dtype=np.int64)) < 0.1  # pure noise
 
 
 def test_without_noise_the_estimate_is_close_to_mic_r():

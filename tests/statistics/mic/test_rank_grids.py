@@ -3,18 +3,14 @@
 import math
 
 import mpmath
-import numba
 import numpy as np
 import pytest
 
 from skdpmic import mic_e
-from skdpmic.statistics.mic.rank_grids import ranks_in_y
+from skdpmic.statistics.mic.statistic import ranks_in_y
 from skdpmic.statistics.sensitivity import mic_e_sensitivity
 from tests.naive import naive_mic_e_of_ranks
-from tests.privacy.searches import largest_change_of_mic_e, mic_e_of
-
-ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
-compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
+from tests.privacy.searches import ERROR, compiled_only, largest_change_of_mic_e, mic_e_of
 
 
 def published_bound(n, B):
@@ -32,15 +28,6 @@ def test_score_equals_the_definition_by_brute_force(n, B, c):
     y_ranks = np.random.default_rng(n).permutation(n)
     assert mic_e_of(y_ranks, B, c) == pytest.approx(naive_mic_e_of_ranks(y_ranks.tolist(), B, c), abs=1e-12)
     assert mic_e_of(np.argsort(y_ranks), B, c) == mic_e_of(y_ranks, B, c)  # x and y exchanged
-
-
-def test_without_ties_and_with_a_master_part_for_each_record_the_score_is_the_public_mic_e():
-    rng = np.random.default_rng(0)
-    for n in (10, 50, 200):
-        x, y = rng.normal(size=n), rng.normal(size=n)
-        y[: n // 2] = x[: n // 2] ** 2
-        ranks = ranks_in_y(x, y, np.zeros(n), np.zeros(n))
-        assert mic_e_of(ranks, 12, n) == mic_e(x, y, B=12, c=n)
 
 
 def test_only_the_order_of_values_matters_and_keys_break_ties():
@@ -79,15 +66,7 @@ CASES = [(4, 1), (4, 15), (6, 1), (8, 2), (9, 2), (12, 1)]
 
 @pytest.mark.few
 @compiled_only
-@pytest.mark.parametrize(
-    "n, B, c",
-    [
-        *((n, *case) for n in (4, 5) for case in CASES),
-        (6, 4, 1),
-        *(pytest.param(6, *case, marks=pytest.mark.slow) for case in CASES[1:]),
-        *(pytest.param(7, *case, marks=pytest.mark.slow) for case in CASES),
-    ],
-)
+@pytest.mark.parametrize("n, B, c", [(n, *case) for n in (4, 5, 6, 7) for case in CASES])
 def test_largest_change_over_all_data_sets_is_within_the_bound(n, B, c):
     largest = largest_change_of_mic_e(n, B, c)
     assert largest <= _bound_before_clipping_at_1(n, B) + ERROR

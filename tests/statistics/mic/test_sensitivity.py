@@ -4,109 +4,62 @@ Searches at larger n, by hill climbing, are in test_audit_search.py.
 """
 
 import math
-from itertools import combinations_with_replacement, permutations, product
 
 import mpmath
 import numba
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.mic_r import ClassTargetScorer, mic_r
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.sensitivity import binary_mi_sensitivity, mi_sensitivity, mic_r_sensitivity
 from tests.folding import each
-from tests.naive import naive_largest_entry, naive_mutual_information
-from tests.privacy.searches import class_places, largest_change_of_mic_r, numeric_places
-
-ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
-compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
+from tests.naive import naive_largest_entry
+from tests.privacy.searches import (
+    ERROR,
+    LOG3,
+    MM,
+    UNIT,
+    all_tables,
+    compiled_only,
+    information,
+    largest_change,
+    scores_of_tables,
+)
 
 # --- The numbers themselves -----------------------------------------------------------------------------------
 
-SPREAD_OF_N = [
-    *range(2, 130),
-    *range(130, 301, 13),
-    999,
-    1000,
-    4096,
-    12_345,
-    65_537,
-    10**6,
-    7_654_321,
-    2**27 + 1,
-    10**9,
-]
-
-
-def _exact_d(m):
-    """d(m) = g(m) - g(m - 1) with g(m) = m log2 m."""
-    return m * mpmath.log(m, 2) - ((m - 1) * mpmath.log(m - 1, 2) if m > 1 else 0)
-
-
-def _exact_entropy(p):
-    return -p * mpmath.log(p, 2) - (1 - p) * mpmath.log(1 - p, 2)
-
-
-def _assert_just_above(value, exact):
-    assert exact <= mpmath.mpf(value) <= exact * (1 + mpmath.mpf("1e-12"))
+SPREAD_OF_N = [*range(2, 130), *range(130, 301, 13), 999, 1000, 4096, 12_345, 65_537, 10**6, 2**27 + 1, 10**9]
 
 
 def test_every_sensitivity_is_the_exact_value_rounded_up():
+    def d(m):
+        return m * mpmath.log(m, 2) - (m - 1) * mpmath.log(m - 1, 2)
+
     with mpmath.workdps(50):
         for n in SPREAD_OF_N:
-            one = mpmath.mpf(1)
-            binary = _exact_d(n * one) / n
-            assert abs(binary / _exact_entropy(one / n) - 1) < 1e-30
-            _assert_just_above(binary_mi_sensitivity(n), binary)
-            _assert_just_above(mi_sensitivity(n), 2 * _exact_d((n + one) / 2) / n)
-            _assert_just_above(mic_r_sensitivity(n), binary)
-
-
-def test_three_parts_cost_nothing_up_to_8_records():
-    for n in range(2, 9):
-        assert mi_sensitivity(n) / math.log2(3) < binary_mi_sensitivity(n)
-    assert mi_sensitivity(9) / math.log2(3) > binary_mi_sensitivity(9)
+            binary, general = ((parts * d(mpmath.mpf(n - 1 + parts) / parts) / n) for parts in (1, 2))
+            p = mpmath.mpf(1) / n
+            assert abs(binary / (-p * mpmath.log(p, 2) - (1 - p) * mpmath.log(1 - p, 2)) - 1) < 1e-30
+            for value, exact in (
+                (binary_mi_sensitivity(n), binary), (mi_sensitivity(n), general), (mic_r_sensitivity(n), binary)
+            ):  # fmt: skip
+                assert exact <= mpmath.mpf(value) <= exact * (1 + mpmath.mpf("1e-12"))
 
 
 # --- A fixed grid: steps 1 and 2 of the proof -------------------------------------------------------------------
 
 
-def _largest_mi_change(n_rows, n_columns, n):
-    """The largest change over all tables of n points and all moves of one, and the largest within a row or column."""
-    cells = list(product(range(n_rows), range(n_columns)))
-    information = {}
-    for points in combinations_with_replacement(range(len(cells)), n):
-        counts = np.bincount(points, minlength=len(cells))
-        information[tuple(counts)] = naive_mutual_information(counts.reshape(n_rows, n_columns).tolist())
-    largest = along = 0.0
-    for counts, value in information.items():
-        for start, end in permutations(range(len(cells)), 2):
-            if counts[start] > 0:
-                moved = list(counts)
-                moved[start] -= 1
-                moved[end] += 1
-                change = abs(information[tuple(moved)] - value)
-                largest = max(largest, change)
-                if cells[start][0] == cells[end][0] or cells[start][1] == cells[end][1]:
-                    along = max(along, change)
-    return largest, along
-
-
-@each("n_rows, n_columns, n", [(2, 2, 9), (2, 3, 6), (2, 5, 4), (4, 2, 5)])
-def test_a_grid_with_two_parts_on_one_side_changes_by_at_most_the_binary_sensitivity(n_rows, n_columns, n):
-    largest, _ = _largest_mi_change(n_rows, n_columns, n)
-    assert largest == pytest.approx(binary_mi_sensitivity(n), abs=1e-12)
-
-
-LARGER = [pytest.param(*size, marks=pytest.mark.slow) for size in ((3, 3, 6), (3, 4, 5), (4, 4, 4))]
-
-
-@pytest.mark.parametrize("n_rows, n_columns, n", [(3, 3, 3), (3, 3, 4), (3, 3, 5), *LARGER])
-def test_any_grid_changes_by_at_most_the_general_sensitivity_and_attains_it_at_odd_n(n_rows, n_columns, n):
-    largest, along = _largest_mi_change(n_rows, n_columns, n)
-    assert largest <= mi_sensitivity(n) + ERROR
-    if n % 2 == 1:
-        assert largest == pytest.approx(mi_sensitivity(n), abs=1e-12)
-    assert along <= binary_mi_sensitivity(n) + ERROR
+@pytest.mark.parametrize("n", range(2, 9))
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (4, 2), (3, 3), (3, 4)])
+@pytest.mark.combinations
+def test_no_table_of_up_to_8_records_changes_by_more_than_the_sensitivity_of_a_fixed_grid(shape, n):
+    tables, moves = all_tables(shape, n)
+    largest = largest_change(information(tables), moves)
+    if min(shape) == 2:
+        assert largest == pytest.approx(binary_mi_sensitivity(n), abs=ERROR)
+    else:
+        assert largest <= mi_sensitivity(n) + ERROR
+        assert n % 2 == 0 or largest == pytest.approx(mi_sensitivity(n), abs=ERROR)
 
 
 # --- Three parts, both indices change: step 5, n >= 125 ---------------------------------------------------------
@@ -133,7 +86,6 @@ def test_any_grid_changes_by_at_most_the_general_sensitivity_and_attains_it_at_o
 # Rounding. Both sides add up fewer than 20 terms, each below 20,000 log2(20,000) < 3e5 and off by less than 2**-50 of
 # that: in all less than 20 * 3e5 * 2**-50 * 3 < 2e-8. SLACK is far above it. It widens (i), so that rounding can only
 # add cases, and (ii) counts as refuted only by a margin of more than SLACK.
-LOG3 = math.log2(3)
 SLACK = 1e-6
 
 
@@ -178,23 +130,6 @@ def test_the_certificate_closes_for_every_n_from_125_on_and_for_none_below():
         assert (n_before_independence == 0 and margin > SLACK and n_cases > 0) == (n >= 125)
     assert min(found[n][2] for n in range(125, 1000)) > 0.016
     assert all(found[n][0] == 0 for n in range(2, 9))  # here three parts are no worse than two
-
-
-@pytest.mark.slow
-def test_certificate_cases_match_the_plain_double_loop():
-    # All u rather than the least, at n where some are feasible: same verdict, same margin.
-    n = 130
-    g = [m * math.log2(m) if m else 0.0 for m in range(n + 1)]
-    d = [0.0, *np.diff(g)]
-    margin = math.inf
-    for s, a in product(range(1, 30), repeat=2):
-        for r in range(a, n + 1):
-            for u in range(a, n + a - r + 1):
-                if d[r] + d[u] - d[a] - d[s] > LOG3 * d[n]:
-                    table = [[a - 1, r - a], [u - a, n - r - u + a + 1]]
-                    bound = (g[n] - g[s] - g[n - s]) * LOG3 / (LOG3 - 1)
-                    margin = min(margin, n * naive_mutual_information(table) - bound)
-    assert margin == pytest.approx(_certificate(n)[2], abs=ERROR)
 
 
 @each("n", [1000, 1001, 1500, 10**4, 10**6, 10**9])
@@ -253,73 +188,41 @@ def test_certificate_of_the_lone_record_closes_for_every_n_from_9_to_124():
     assert min(margin - _d(9) for _, _, margin in _isolated_cases(9)) < 0
 
 
-def test_certificate_margins_match_the_information_of_a_table_with_a_lone_record():
-    for n in (9, 14, 30):
-        for r, u, margin in _isolated_cases(n):
-            table = [[0, 0, r - 1], [0, 1, 0], [u - 1, 0, n - r - u + 1]]
-            bound = _d(max(r, n + 1 - r)) * LOG3 / (LOG3 - 1)
-            assert n * naive_mutual_information(table) - bound == pytest.approx(margin, abs=ERROR)
-            # Merging the lone record's row with the first or the last loses at most d(w).
-            for merged in ([[0, 1, r - 1], table[2]], [table[0], [u - 1, 1, n - r - u + 1]]):
-                lost = n * (naive_mutual_information(table) - naive_mutual_information(merged))
-                assert lost <= _d(max(r, n + 1 - r)) + ERROR
-
-
 # --- All data sets, by exhaustion -----------------------------------------------------------------------------
 
 THREE = (0.1, 0.45, 0.9)  # in halves 0 0 1, in thirds 0 1 2
 FOUR = (0.1, 0.45, 0.55, 0.9)  # in thirds 0 1 1 2, in quarters 0 1 2 3
-SIX = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # in quarters 0 0 1 2 3 3, in sixths 0 1 2 3 4 5
-NUMERIC = [  # B, c, positions, n: three parts on both sides are possible from B = 9 on, four from 16 on
-    *[(4, 1, None, 5), (4, 2, None, 4), (8, 1.5, FOUR, 5), (9, 1, FOUR, 7), (9, 1, THREE, 9), (9, 2, SIX, 5)],
-    *[(12, 1, FOUR, 7), (16, 1, FOUR, 6)],
-]
-DISCRETE = [  # n_classes, B, c, n
-    *[(2, 8, 1, 8), (3, 8, 2, 5), (3, 9, 1, 9), (3, 9, 2, 5), (3, 12, 1, 10), (3, 15, 1, 5)],
-    *[(4, 11, 2, 5), (4, 12, 1, 6), (4, 16, 1, 7)],
+FIVE = (0.05, 0.2, 0.4, 0.6, 0.95)  # in quarters 0 0 1 2 3, in sixths 0 1 2 3 5
+EXHAUSTED = [  # number of classes, B, c, places of the feature, n; three numeric parts are possible from B = 9 on
+    *[(None, 4, 1, FOUR, 4), (None, 8, 1.5, FOUR, 5), (None, 9, 1, THREE, 4)],
+    *[(None, 9, 1, THREE, 9), (None, 9, 1, FOUR, 7), (None, 9, 2, FOUR, 6), (None, 9, 2, FIVE, 4)],
+    *[(None, 12, 1, FOUR, 7), (None, 16, 1, FOUR, 6)],
+    *[(2, 8, 1, FOUR, 8), (3, 9, 1, THREE, 4), (3, 9, 1, THREE, 9), (3, 9, 2, FOUR, 5), (3, 12, 1, FOUR, 10)],
+    *[(4, 12, 1, THREE, 6), (4, 16, 1, FOUR, 6)],
 ]
 
 
-def check_largest(largest, n, correction, fewest_fixed):
-    """The change is exactly the sensitivity; with a correction, it may be smaller by up to the smallest offset."""
+@compiled_only
+@pytest.mark.parametrize("correction", [None, MM])
+@pytest.mark.parametrize(
+    "n_classes, B, c, places, n", [pytest.param(*case, marks=[pytest.mark.slow] * (case[-1] > 4)) for case in EXHAUSTED]
+)
+def test_largest_change_over_all_data_sets_is_h_of_1_over_n(correction, n_classes, B, c, places, n):
+    """With a correction, it may be smaller, by up to the smallest offset."""
+
+    def scorer_of(y):
+        if n_classes is None:
+            return NumericTargetScorer(y, UNIT, B, c, correction=correction)
+        return ClassTargetScorer(y, n_classes, B, c, correction)
+
+    targets = places if n_classes is None else range(n_classes)
+    tables, moves = all_tables((len(places), len(targets)), n)
+    largest = largest_change(scores_of_tables(tables, places, targets, scorer_of), moves)
     if correction is None:
         assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
-    assert _sensitivity_less_the_smallest_offset(n, fewest_fixed) <= largest <= mic_r_sensitivity(n) + ERROR
-
-
-@pytest.mark.few
-@pytest.mark.parametrize("correction", [None, "miller-madow"])
-@each("n, n_classes", [(3, None), (4, 3)])
-def test_largest_change_over_all_small_data_sets_is_h_of_1_over_n(correction, n, n_classes):
-    places = list(product(FOUR, range(n_classes) if n_classes else FOUR))
-    largest = 0
-    for others in combinations_with_replacement(places, n - 1):
-        x, y = (np.array(values) for values in zip(*others, places[0], strict=True))
-        scores = []
-        for x[-1], y[-1] in places:
-            if n_classes:
-                scores.append(ClassTargetScorer(y, n_classes, 9, 1, correction).score(x, (0, 1)))
-            else:
-                scores.append(mic_r(x, y, bounds=((0, 1), (0, 1)), B=9, c=1, correction=correction))
-        largest = max(largest, max(scores) - min(scores))
-    check_largest(largest, n, correction, 2 if n_classes else 3)
-
-
-@pytest.mark.slow
-@compiled_only
-@pytest.mark.parametrize("correction", [None, "miller-madow"])
-def test_largest_change_over_all_data_sets_is_h_of_1_over_n(correction):
-    for B, c, positions, n in NUMERIC:
-        largest = largest_change_of_mic_r(n, numeric_places(B, c, positions, correction))
-        check_largest(largest, n, correction, int(B // math.isqrt(int(B))))
-    for n_classes, B, c, n in DISCRETE:
-        largest = largest_change_of_mic_r(n, class_places(n_classes, B, c, correction))
-        check_largest(largest, n, correction, 2 if n_classes == 3 else n_classes)
-
-
-def _sensitivity_less_the_smallest_offset(n, fewest_fixed):
-    """The change when one of n records in the same place moves away, on the coarsest grid of two merged parts."""
-    return binary_mi_sensitivity(n) - (fewest_fixed - 1) / (2 * n * math.log(2)) - ERROR
+    fewest_fixed = {None: int(B // math.isqrt(B)), 3: 2}.get(n_classes, n_classes)
+    of_two = (fewest_fixed - 1) / (2 * n * math.log(2))
+    assert mic_r_sensitivity(n) - of_two - ERROR <= largest <= mic_r_sensitivity(n) + ERROR
 
 
 def _three_classes_at_their_worst(n):
@@ -342,8 +245,8 @@ def test_without_each_class_against_the_rest_three_classes_would_exceed_the_sens
         counts = np.zeros((4, 3), dtype=int)
         np.add.at(counts, ((4 * x).astype(int), codes), 1)
         table_scores.append(naive_largest_entry(counts.tolist(), 4))
-    assert table_scores[1] - table_scores[0] == pytest.approx(mi_sensitivity(n) / math.log2(3), abs=ERROR)
+    assert table_scores[1] - table_scores[0] == pytest.approx(mi_sensitivity(n) / LOG3, abs=ERROR)
     assert table_scores[1] - table_scores[0] > mic_r_sensitivity(n) + 1e-6
-    for correction in (None, "miller-madow"):
+    for correction in (None, MM):
         before, after = (ClassTargetScorer(codes, 3, 12, 1, correction).score(x, (0, 1)) for x, codes in (here, there))
         assert abs(after - before) <= mic_r_sensitivity(n) + ERROR

@@ -2,9 +2,12 @@
 
 import math
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
+
+import numpy as np
 
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
+from tests.privacy.searches import joined
 
 
 def numeric_scorer(y, bounds, family):
@@ -133,3 +136,41 @@ def naive_total_variation(rows, groups, shares=None):
             together = sum(r == row and g == group for r, g in zip(rows, groups, strict=True))
             total += abs(together - rows.count(row) * share)
     return total / (2 * n)
+
+
+# --- All merges of small tables at once -----------------------------------------------------------------------------
+
+
+def neighbours_joined(m):
+    """All ways to cut a row of m places into two or more groups: the group 0, 1, ... of each place."""
+    return [tuple(np.cumsum([0, *cut]).tolist()) for cut in product([0, 1], repeat=m - 1) if any(cut)]
+
+
+def any_joined(m):
+    """All ways to divide m places into two or more groups."""
+    groupings = [(0,)]
+    for _ in range(m - 1):
+        groupings = [(*groups, group) for groups in groupings for group in range(max(groups) + 2)]
+    return [groups for groups in groupings if max(groups) > 0]
+
+
+def scores_of_joins(tables, joins=any_joined, most=None, shares=None, half=0.5, offsets=0.0, of_three=4 / 3):
+    """The largest value over all grids of each table of counts, or of weights with a sum of at most `most`.
+
+    Rows and columns are joined in all ways. TV, less its offset, counts 2 times for two parts and `of_three` times for
+    more. If `shares` of the columns are known, that is only `half`, and TV from these shares has its own normaliser.
+    """
+    total, (_, n_rows, n_columns) = tables.sum(axis=(1, 2), keepdims=True), tables.shape
+    most, best = total.max() if most is None else most, np.zeros(len(tables))
+    grids = list(product(joins(n_rows), joins(n_columns)))
+    for (rows, columns), offset in zip(grids, np.broadcast_to(offsets, len(grids)), strict=True):
+        cells = joined(tables, rows, columns)
+        of_row, of_column = cells.sum(axis=2, keepdims=True), cells.sum(axis=1, keepdims=True)
+        own = np.abs(cells - of_row * of_column / np.maximum(total, 1)).sum(axis=(1, 2)) / (2 * most)
+        weight = (2 if min(cells.shape[1:]) == 2 else of_three) * (1 if shares is None else half)
+        best = np.maximum(best, own * weight - offset)
+        if shares is not None:
+            known = np.bincount(columns, shares) / sum(shares)
+            of_known = np.abs(cells - of_row * known).sum(axis=(1, 2)) / (2 * most)
+            best = np.maximum(best, of_known / (1 - known.min()))
+    return np.minimum(best, 1)

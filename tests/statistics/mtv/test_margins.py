@@ -1,6 +1,5 @@
 """MTVr with a known target margin changes by at most 2/n: docs/theory/known_margin.md, in exact numbers."""
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -11,14 +10,9 @@ from skdpmic.statistics.mtv.family import UNITS, numeric_family
 from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
-from tests.statistics.mtv.test_sensitivity import (
-    CLIMBED,
-    UNIT,
-    any_joined,
-    compiled_only,
-    shares_reached_by_climbing,
-    tables_of,
-)
+from tests.privacy.searches import ERROR, UNIT, all_tables, compiled_only, largest_change
+from tests.statistics.mtv.naive_mtv_r import scores_of_joins
+from tests.statistics.mtv.test_sensitivity import CLIMBED, known, shares_reached_by_climbing
 
 SHARES = {
     "a half": (1, 1),
@@ -31,73 +25,41 @@ SHARES = {
 }
 
 
-def exact_scores(tables, n_rows, shares, half=Fraction(1, 2), of_table=False):
-    """The largest value over all grids, in units: (scores, units in 1); rows and columns are joined in all ways.
-
-    Each grouping of the columns counts with its known shares, and at half weight with those of the table.
-    """
-    n, total = int(tables[0].sum()), sum(shares)
-    tables = tables.reshape(-1, n_rows, len(shares))
-    groupings = any_joined(len(shares))
-    smallest = [min(np.bincount(columns, shares)) for columns in groupings]
-    unit = math.lcm(*(int(2 * n * (total - least)) for least in smallest), 3 * n * n)
-    best = np.zeros(len(tables), dtype=np.int64)
-    for rows in any_joined(n_rows):
-        joined_rows = np.eye(rows.max() + 1, dtype=np.int64)[rows].T @ tables
-        of_row = joined_rows.sum(axis=2, keepdims=True)
-        for columns, least in zip(groupings, smallest, strict=True):
-            cells = joined_rows @ np.eye(columns.max() + 1, dtype=np.int64)[columns]
-            own = np.abs(n * cells - of_row * cells.sum(axis=1, keepdims=True)).sum(axis=(1, 2))
-            known = np.bincount(columns, shares).astype(np.int64)
-            of_known = np.abs(total * cells - of_row * known).sum(axis=(1, 2))
-            thirds = 3 if min(rows.max(), columns.max()) == 1 else 2
-            best = np.maximum(best, own * thirds * int(unit * half) // (3 * n * n))
-            if of_table:  # the share of the records, which may not be used
-                shared = cells.sum(axis=1).max(axis=1) / n
-                of_known, least = own * total / n, total * (1 - np.maximum(shared, 1 - shared))
-            best = np.maximum(best, (of_known * (unit / (2 * n * (total - least)))).round().astype(np.int64))
-    return best, unit
-
-
-def largest_change(n, n_rows, shares, m=1, **options):
+def largest(n, n_rows, shares, m=1, **options):
     """The largest change of the score over all data sets of n records and all replacements of m of them."""
-    others = tables_of(n - m, (n_rows, len(shares)))
-    lowest, highest = None, None
-    for added in tables_of(m, (n_rows, len(shares))):
-        scores, unit = exact_scores(others + added, n_rows, shares, **options)
-        lowest = scores if lowest is None else np.minimum(lowest, scores)
-        highest = scores if highest is None else np.maximum(highest, scores)
-    assert highest.max() <= unit
-    return Fraction(int((highest - lowest).max()), unit)
+    tables, moves = all_tables((n_rows, len(shares)), n)
+    return largest_change(scores_of_joins(tables, shares=shares, **options), moves, m)
 
 
 @pytest.mark.parametrize("shares", SHARES.values(), ids=SHARES)
 @each("n_rows", [2, 3])
 def test_with_enough_records_the_largest_change_over_all_data_sets_is_exactly_two_nths(shares, n_rows):
-    rarest = Fraction(min(shares), sum(shares))
-    enough = 1 + math.ceil((1 - rarest) / rarest)
+    enough = 1 + -(-(sum(shares) - min(shares)) // min(shares))
     for n in range(2, 11 if len(shares) == n_rows == 2 else 6):
-        change = largest_change(n, n_rows, shares)
-        assert change <= Fraction(2, n) <= Fraction(mtv_r_sensitivity(n, knows_target_shares=True))
+        change = largest(n, n_rows, shares)
+        assert change <= 2 / n + ERROR
+        assert 2 / n <= mtv_r_sensitivity(n, knows_target_shares=True)
         if len(shares) == 2:
-            assert (change == Fraction(2, n)) == (n >= enough)
+            assert (change == pytest.approx(2 / n, abs=ERROR)) == (n >= enough)
 
 
 def test_a_share_read_from_the_data_moves_the_score_nearly_twice_as_far():
     for n in (4, 6, 8):
-        change = largest_change(n, 2, (1, 1), of_table=True)  # in units that do not divide all of these scores
-        assert abs(change - Fraction(4, n + 2)) < Fraction(1, 500)
+        tables, moves = all_tables((2, 2), n)
+        of_class = tables.sum(axis=1).max(axis=1) / n
+        scores = scores_of_joins(tables) / (2 * of_class)  # the normaliser of the share of the records
+        assert largest_change(scores, moves) == pytest.approx(4 / (n + 2), abs=ERROR)
 
 
 def test_other_divisions_at_full_weight_would_move_too_far():
-    assert largest_change(6, 2, (1, 1), half=Fraction(1)) > Fraction(2, 6)
+    assert largest(6, 2, (1, 1), half=1.0) > 2 / 6 + ERROR
 
 
 @each("m", [2, 3])
 def test_m_records_move_the_score_by_at_most_m_times_as_much(m):
     for n in (4, 6):
-        assert largest_change(n, 2, (1, 1), m=m) == min(Fraction(2 * m, n), 1)
-        assert Fraction(mtv_r_sensitivity(n, n_replaced=m, knows_target_shares=True)) >= min(Fraction(2 * m, n), 1)
+        assert largest(n, 2, (1, 1), m) == pytest.approx(min(2 * m / n, 1), abs=ERROR)
+        assert mtv_r_sensitivity(n, n_replaced=m, knows_target_shares=True) >= min(2 * m / n, 1)
 
 
 # --- The kernels ------------------------------------------------------------------------------------------------
@@ -115,7 +77,7 @@ KNOWN = {
     name: family.with_target_shares(range(1, family.n_columns + 1), margins(family.n_columns, 1))
     for name, family in CLIMBED.items()
 }
-KNOWN["a half, others at half weight"] = numeric_family(16, 1).with_target_shares((4, 8), (UNITS // 2, UNITS // 2))
+KNOWN["a half, others at half weight"] = known(numeric_family(16, 1), UNITS // 2)
 KNOWN["a quarter, others at half weight"] = numeric_family(16, 1).with_target_shares(
     (1, 8), (UNITS // 4, UNITS - UNITS // 4)
 )
@@ -134,7 +96,7 @@ def test_hill_climbing_never_exceeds_two_nths(family):
 @pytest.mark.parametrize("is_missing", [False, True])
 @each("n", [4, 1000, 10**6])
 def test_kernels_attain_two_nths_at_a_known_half(n, is_missing):
-    family = numeric_family(32, 38).with_target_shares((4, 8), (UNITS // 2, UNITS // 2))
+    family = known(numeric_family(32, 38), UNITS // 2)
     scorer = CountsScorer(n, family)
     one = 0  # the part of the records in the lower half of the target; the others are in the last part, or missing
     last, other = family.n_columns * (family.n_master + 1) - 2 + is_missing, family.n_master - 1 + is_missing

@@ -3,33 +3,31 @@
 import numpy as np
 import pytest
 
-from skdpmic._utils.little_work import Allowance, only_kernels
-from skdpmic.statistics.grids import locate_each
+from skdpmic._utils.jit import in_numpy
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
-from skdpmic.table.targets import ClassTarget, NumericTarget
+from skdpmic.table.values import ClassTarget, NumericTarget
 from tests.folding import each
 from tests.statistics.grids.test_partitions import (  # noqa: F401
     test_locate_equals_searchsorted,
     test_no_value_is_looked_up_outside_the_bucket_table,
     test_parts_match_the_definition_on_and_around_every_edge,
 )
+from tests.statistics.mtv.naive_mtv_r import numeric_scorer
 from tests.statistics.mtv.test_counts import (  # noqa: F401
     test_scores_from_counts_of_chunks_in_any_order_equal_those_from_records_bit_for_bit,
 )
 from tests.statistics.mtv.test_mtv_r import (  # noqa: F401
-    test_a_walk_counts_the_records_of_a_group_less_its_share_of_all,
-    test_lengths_are_exact_up_to_the_largest_number_of_records,
-    test_longest_paths_match_the_plain_recursion,
-    test_the_longest_paths_are_found_along_all_short_lines_wherever_they_end,
-    test_the_longest_paths_are_found_along_lines_that_pause_and_turn,
+    COLUMNS,
+    FAMILIES,
+    test_scores_are_exact_up_to_the_largest_number_of_records,
 )
 
 
 @pytest.fixture(autouse=True)
-def all_is_little(monkeypatch):
-    monkeypatch.setattr(Allowance, "covers", lambda self, *job: not self.is_off)
-    monkeypatch.setattr(Allowance, "is_off", False)
+def all_is_little():
+    with in_numpy(True):
+        yield
 
 
 def table_of(n, rng):
@@ -40,6 +38,16 @@ def table_of(n, rng):
     numbers += [rng.normal(size=n) * 10, infinite]
     labels = [rng.integers(0, 4, n).astype(np.uint32)]
     return numbers + labels, [(0.0, 1.0)] * 3 + [(0.0, 2.0)] + [(-3.0, 5.0)] * 3 + [Nominal(3)]
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each("n", [2, 3, 7, 40])
+@each("kind", COLUMNS)
+def test_scores_in_any_family_equal_those_of_the_kernels_bit_for_bit(family, kind, n):
+    x, y = COLUMNS[kind](n, np.random.default_rng(n))
+    by_numpy = numeric_scorer(y, (0.0, 1.0), family).score(x, (0.0, 1.0))
+    with in_numpy(False):
+        assert numeric_scorer(y, (0.0, 1.0), family).score(x, (0.0, 1.0)) == by_numpy
 
 
 @pytest.mark.parametrize("n_classes", [None, 2, 5])
@@ -57,28 +65,10 @@ def test_scores_of_a_block_equal_those_of_the_kernels_and_of_single_features_bit
     if is_weighted:
         measure, y = measure.of_weights(), y._replace(weights=rng.integers(0, 257, n).astype(np.uint32))
     columns, domains = table_of(n, rng)
-    in_numpy = measure.scorer(y, None).score_block(columns, domains)
-    with only_kernels():
+    by_numpy = measure.scorer(y, None).score_block(columns, domains)
+    with in_numpy(False):
         scorer = measure.scorer(y, None)
-        assert scorer.score_block(columns, domains) == in_numpy
-        assert scorer.score_block(columns[::-1], domains[::-1]) == in_numpy[::-1]
-        assert [scorer.score(*feature) for feature in zip(columns, domains, strict=True)] == in_numpy
-    assert n < 3000 or len(set(in_numpy)) > 2
-
-
-@each("n", [1, 7, 400])
-@each("n_edges", [1, 2, 607])
-def test_numpy_locates_values_like_the_kernel_including_missing_and_infinite_ones(n, n_edges):
-    rng = np.random.default_rng(n)
-    edges = np.sort(rng.normal(size=(2, n_edges)), axis=1)
-    edges[:, n_edges // 2 :] = edges[:, n_edges // 2 : n_edges // 2 + 1]  # equal ones, too
-    values = np.array(
-        [rng.normal(size=n), np.resize([np.nan, np.inf, -np.inf, *edges[0], -0.0], n), np.full(n, np.nan)]
-    )
-    arguments = values, [0, 0, 1], np.c_[edges, [np.nan] * 2], np.array([[-3.0, 3.0]] * 2)
-    in_numpy = locate_each(*arguments)
-    with only_kernels():
-        by_kernel = locate_each(*arguments)
-    for one, other in zip(in_numpy, by_kernel, strict=True):
-        assert one.dtype == other.dtype
-        np.testing.assert_array_equal(one, other)
+        assert scorer.score_block(columns, domains) == by_numpy
+        assert scorer.score_block(columns[::-1], domains[::-1]) == by_numpy[::-1]
+        assert [scorer.score(*feature) for feature in zip(columns, domains, strict=True)] == by_numpy
+    assert n < 3000 or len(set(by_numpy)) > 2

@@ -9,10 +9,8 @@ from scipy import optimize
 from scipy.special import gammaln, xlogy
 
 from skdpmic.statistics.null_laws import (
-    log_choices,
     log_division_tail,
     log_information_tail,
-    log_sets,
     log_variation_tail,
 )
 
@@ -96,10 +94,3 @@ def test_the_variation_tail_is_the_least_of_its_three_bounds():
         if fewer == 2:
             bounds.append(math.log(2**more - 2) - 2 * n * tv**2)
         np.testing.assert_allclose(log_variation_tail(tv, n, n_rows, n_columns), np.min(bounds, axis=0))
-
-
-def test_log_sets_and_log_choices_match_exact_counts():
-    for n in (2, 5, 9):
-        assert math.isclose(math.exp(log_sets(n)), 2**n - 2)
-        for k in range(n + 1):
-            assert math.isclose(math.exp(log_choices(n, k)), math.comb(n, k), rel_tol=1e-9)

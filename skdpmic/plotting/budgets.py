@@ -1,0 +1,405 @@
+"""The plots of a budget: the noise that it will buy, by the number of records, and what is spent of it."""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skdpmic._utils.arguments import check_whole, is_number
+from skdpmic._utils.texts import budget, cost_rounded_up, in_short, require, require_type
+from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.budget.ledger_entry import per
+from skdpmic.planning.plan import Request, checked, planned_releases
+from skdpmic.plotting.figures import CHOSEN, CURVES, LIMIT, USABLE, WIDTH, Axes, Display, label_of
+
+_SIZES = np.unique(np.geomspace(100, 1_000_000, 25).round().astype(int))
+_USABLE = {"error": 0.1, "found": 0.9}
+_LINES = ("solid", "dashed", "dashdot", "dotted")
+_MARKERS = "osD^vP"
+_MOST_LETTERS = 44  # per line of the label of a charge
+
+
+@dataclass(eq=False, repr=False)
+class PlanDisplay(Display):
+    """Plot of the noise of a release, or of the share of features it finds, against the number of records.
+
+    There is a curve for each epsilon. The plot uses public numbers only, so it costs no budget and needs no data.
+
+    Parameters
+    ----------
+    n_samples : array-like of int of shape (n_sizes,)
+        Numbers of records, ascending.
+    epsilons : array-like of shape (n_epsilons,)
+    values : array-like of shape (n_epsilons, n_sizes)
+        Errors or shares found, as in :func:`skdpmic.plan_release`; NaN if there is none.
+    show : {"error", "found"}, default="error"
+        Type of the values.
+    usable : float, default=None
+        Largest error, or smallest share, of a usable release; None means 0.1 and 0.9.
+    enough : sequence of int or None, of length n_epsilons, default=None
+        For each epsilon, the number of records from which the release is usable; None if there is none.
+    at_random : float, default=None
+        Share found by choosing features at random.
+    title : str, default=""
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes of the plot; set by :meth:`plot`.
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+        Curve for each epsilon.
+    enough_ : list of matplotlib Line2D
+        Marker where each curve becomes usable; at NaN if it does not.
+    usable_ : matplotlib Patch
+        The usable range.
+
+    See Also
+    --------
+    PlanDisplay.from_plan : Plots a plan from public numbers.
+    skdpmic.plan_release : Returns the same as a table, for one epsilon and one number of records.
+
+    Examples
+    --------
+    >>> from skdpmic.plotting import PlanDisplay
+    >>> display = PlanDisplay([100, 1000], [1.0], [[0.5, 0.05]], enough=[500]).plot()
+    >>> display.lines_[0].get_ydata()
+    array([0.5 , 0.05])
+    """
+
+    n_samples: ArrayLike
+    epsilons: ArrayLike
+    values: ArrayLike
+    _: KW_ONLY
+    show: str = "error"
+    usable: float | None = None
+    enough: Sequence[int | None] | None = None
+    at_random: float | None = None
+    title: str = ""
+
+    @classmethod
+    def from_plan(
+        cls,
+        *,
+        n_features: int,
+        k: int | None = None,
+        statistic: str = "mtv_r",
+        epsilons: ArrayLike = (0.1, 0.3, 1, 3),
+        n_samples: ArrayLike | None = None,
+        release: str | None = None,
+        show: str = "error",
+        usable: float | None = None,
+        delta: float = 0.0,
+        n_classes: int | None = None,
+        max_rows_per_group: int | None = None,
+        signal: Literal["strong", "typical", "weak"] = "weak",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Plan a release for several epsilons and numbers of records, and plot the result.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features, at least 1.
+        k : int, default=None
+            Number of features to choose; required for ``release="names"`` and ``show="found"``.
+        statistic : str, default="mtv_r"
+            As in :class:`skdpmic.PrivateSelectKBest`.
+        epsilons : array-like of shape (n_epsilons,), default=(0.1, 0.3, 1, 3)
+            Privacy budgets; above 0 and finite.
+        n_samples : array-like of int of shape (n_sizes,), default=None
+            Numbers of records, at least 4 each; numbers of people with `max_rows_per_group`. None uses 25 values from
+            100 to a million.
+        release : {"scores", "names"}, default=None
+            What to publish, by the mechanism with the least error. None means "names" if `k` is given, which has less
+            noise if k is below about a quarter of n_features, and "scores" otherwise.
+        show : {"error", "found"}, default="error"
+            What to plot: "error", the error due to noise on the scale of the scores, 0 to 1; or "found", the share of
+            the best k features that are chosen, under the assumption of `signal`. For definitions, see
+            :func:`skdpmic.plan_release`.
+        usable : float, default=None
+            Largest error, or smallest share, of a usable release; in [1e-6, 1]. None means 0.1 for errors, and 0.9 for
+            shares.
+        delta : float, default=0.0
+            In [0, 1). If above 0, mechanisms that need it are also compared.
+        n_classes : int, default=None
+            Number of classes of a discrete target; None for a continuous one.
+        max_rows_per_group : int, default=None
+            If given, the guarantee covers people, each with this many rows.
+        signal : {"strong", "typical", "weak"}, default="weak"
+            Assumption about the size of the scores, and how fast they fall, for ``show="found"``.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None creates a new figure.
+
+        Returns
+        -------
+        PlanDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If a parameter is invalid, or there is nothing to plot: for "found", if there is no assumption about
+            such scores.
+
+        Notes
+        -----
+        The number of records from which an error is usable is that of :func:`skdpmic.plan_release`; for shares, it is
+        the smallest of `n_samples` with a usable share.
+
+        Examples
+        --------
+        How many records are needed to find the best 5 of 20 features?
+
+        >>> from skdpmic.plotting import PlanDisplay
+        >>> display = PlanDisplay.from_plan(n_features=20, k=5, epsilons=(0.1, 1))
+        >>> display.enough
+        [7050, 705]
+        """
+        require(release in (None, "scores", "names"), "release must be 'scores' or 'names'", release)
+        require(show in _USABLE, "show must be 'error' or 'found'", show)
+        if k is None and (release == "names" or show == "found"):
+            raise ValueError("k must be given for release='names' and for show='found', got None.")
+        usable = _USABLE[show] if usable is None else usable
+        require(is_number(usable) and 1e-6 <= usable <= 1, "usable must be a number in [1e-06, 1]", usable)
+        release = release or ("scores" if k is None else "names")
+        sizes, of_epsilons = np.unique(_SIZES if n_samples is None else n_samples).tolist(), np.ravel(epsilons).tolist()
+
+        def planned(sought, epsilon, n=None, error=None):
+            """What is sought, of the release with the fewest records, or the smallest error; None if there is none."""
+            request = Request(n, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group, signal=signal)
+            plans = planned_releases(statistic, checked(request), release)
+            best = min(plans, key=lambda row: (row.n_samples, row.error), default=None)
+            return None if best is None else getattr(best, sought)
+
+        values = np.array([[planned(show, epsilon, n) for n in sizes] for epsilon in of_epsilons], dtype=np.float64)
+        require(not np.isnan(values).all(), f"statistic must have a plan that shows {show} for such a table", statistic)
+        if show == "error":
+            enough = [planned("n_samples", epsilon, error=usable) for epsilon in of_epsilons]
+        else:
+            enough = [next((n for n, v in zip(sizes, of, strict=True) if v >= usable), None) for of in values]
+        what = f"scores of {n_features:,} features" if release == "scores" else f"best {k:,} of {n_features:,} features"
+        return cls(
+            np.array(sizes),
+            np.array(of_epsilons),
+            values,
+            show=show,
+            usable=usable,
+            enough=enough,
+            at_random=None if k is None or show == "error" else k / n_features,
+            title=f"{statistic}, {what}",
+        ).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Plot the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None creates a new figure.
+
+        Returns
+        -------
+        self : PlanDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = self._begin(ax, (WIDTH, 4.4))
+        sizes, values = np.asarray(self.n_samples), np.asarray(self.values, dtype=np.float64)
+        usable = _USABLE[self.show] if self.usable is None else self.usable
+        enough = [None] * len(values) if self.enough is None else self.enough
+        ax.set_xscale("log")
+        ax.set_xlim(sizes.min() / 1.05, sizes.max() * 1.05)
+        self._shade_usable(ax, values, usable)
+        self.lines_, self.enough_ = [], []
+        for i, (epsilon, curve, n_enough) in enumerate(zip(np.asarray(self.epsilons), values, enough, strict=True)):
+            color, marker = CURVES[i % len(CURVES)], _MARKERS[i % len(_MARKERS)]
+            label = f"ε = {in_short(epsilon)}" + ("" if n_enough is None else f": usable from n = {n_enough:,}")
+            style: dict[str, Any] = {"label": label, "color": color, "linestyle": _LINES[i % len(_LINES)]}
+            self.lines_ += ax.plot(sizes, curve, marker=marker, markevery=[-1], **style)
+            mark = {"marker": marker, "color": color, "markeredgecolor": self._ink, "linestyle": "none"}
+            self.enough_ += ax.plot(n_enough or np.nan, usable, **mark)
+        ax.set_xlabel("number of records, n")
+        return self._end(self.title)
+
+    def _shade_usable(self, ax, values, usable):
+        if self.show == "error":
+            ax.set_yscale("log")
+            least, most = np.nanmin(values), np.nanmax(values)
+            ax.set_ylim(min(least, usable) / 1.5, min(max(most * 1.2, usable * 3), 1.0))  # scores are from 0 to 1
+            ends, text = (ax.get_ylim()[0], usable), f"usable: error of at most {in_short(usable)}"
+            ax.set_ylabel("95% half-width of the noise")
+        else:
+            ax.set_ylim(0, 1.02)
+            ends, text = (usable, 1.02), f"usable: share of at least {in_short(usable)}"
+            ax.set_ylabel("share of the best features found")
+            if self.at_random is not None:
+                style: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (1, 4)), "color": self._ink}
+                ax.axhline(self.at_random, label="found by a random choice", **style)
+        self.usable_ = ax.axhspan(*ends, color=USABLE, alpha=0.15, linewidth=0, label=text)
+        ax.axhline(usable, color=USABLE, linewidth=1)
+
+
+@dataclass(eq=False, repr=False)
+class LedgerDisplay(Display):
+    """Plot of the charges of a privacy budget, with its limit as a line.
+
+    Parameters
+    ----------
+    entries : sequence of LedgerEntry
+        Result of :meth:`skdpmic.BudgetLedger.entries`, oldest first.
+    spent : array-like of shape (n_entries, 2)
+        Epsilon and delta spent up to and including each entry.
+    epsilon : float
+        Limit of the total.
+    delta : float, default=0.0
+        Limit of the total.
+    unit : {"record", "person"} or None, default=None
+        What the total and the limit are for; None if unknown.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes of the plot; set by :meth:`plot`.
+    figure_ : matplotlib Figure
+    bars_ : matplotlib BarContainer
+        From the total before to the total after each entry.
+    limit_ : matplotlib Line2D
+        The limit of epsilon.
+
+    See Also
+    --------
+    LedgerDisplay.from_ledger : Plots a ledger.
+    skdpmic.BudgetLedger : The ledger.
+
+    Examples
+    --------
+    >>> from skdpmic.plotting import LedgerDisplay
+    >>> from skdpmic.budget.ledger_entry import LedgerEntry
+    >>> entries = [LedgerEntry("means", epsilon=0.3, when="2026-03-01T12:00:00.000+00:00")]
+    >>> display = LedgerDisplay(entries, [(0.3, 0.0)], epsilon=1.0).plot()
+    >>> float(display.bars_[0].get_width()), display.limit_.get_xdata()[0]
+    (0.3, 1.0)
+    """
+
+    entries: Sequence
+    spent: ArrayLike
+    _: KW_ONLY
+    epsilon: float
+    delta: float = 0.0
+    unit: str | None = None
+
+    @classmethod
+    def from_ledger(cls, ledger: BudgetLedger, *, max_entries: int = 20, ax: Axes | None = None) -> Self:
+        """Plot the charges of a ledger. Its file is read once, and not changed.
+
+        Parameters
+        ----------
+        ledger : BudgetLedger
+        max_entries : int, default=20
+            Maximum number of entries with separate bars, newest first; older entries share one bar.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None creates a new figure.
+
+        Returns
+        -------
+        LedgerDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        TypeError
+            If `ledger` is not a :class:`skdpmic.BudgetLedger`.
+        ValueError, OSError
+            If a parameter is invalid, or the ledger cannot be read.
+
+        Notes
+        -----
+        A bar goes from the total before an entry to the total after it. With ``composition="zcdp"``, where the total is
+        less than the sum of the costs, it is shorter than the cost of its fit alone, which is written beside it.
+        With `max_rows_per_person`, a cost per record is longer, because it counts for all records of a person. Refused
+        charges cost nothing and are not recorded.
+
+        Consider who may see the plot: it shows the analyses, their purposes and times, but nothing about the records.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from skdpmic import BudgetLedger
+        >>> from skdpmic.plotting import LedgerDisplay
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = BudgetLedger(folder + "/patients.db", epsilon=1.0)
+        ...     ledger.charge("means by ward", 0.25)
+        ...     ledger.charge("PrivateSelectKBest", 0.5)
+        ...     display = LedgerDisplay.from_ledger(ledger)
+        >>> [float(bar.get_width()) for bar in display.bars_]
+        [0.25, 0.5]
+        """
+        require_type(isinstance(ledger, BudgetLedger), "ledger must be a BudgetLedger", ledger)
+        entries, spent = ledger.history()
+        unit = ledger.limits.unit_of(entries)
+        display = cls(entries, spent, epsilon=ledger.epsilon, delta=ledger.delta, unit=unit)
+        return display.plot(ax, max_entries=max_entries)
+
+    def plot(self, ax: Axes | None = None, *, max_entries: int = 20) -> Self:
+        """Plot the entries.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None creates a new figure.
+        max_entries : int, default=20
+            Maximum number of entries with separate bars, newest first; older entries share one bar.
+
+        Returns
+        -------
+        self : LedgerDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If a parameter is invalid.
+        """
+        check_whole(max_entries, "max_entries")
+        n_older = max(len(self.entries) - max_entries, 0)
+        spent = np.reshape(np.asarray(self.spent, dtype=np.float64), (-1, 2))
+        ends = np.r_[0.0, spent[max(n_older - 1, 0) :, 0]]
+        n_rows = max(len(ends) - 1, 1)
+        ax = self._begin(ax, (WIDTH, 1.6 + 0.42 * n_rows))
+        style = {"left": ends[:-1], "height": 0.62, "color": CHOSEN, "label": "spent"}
+        self.bars_ = ax.barh(range(len(ends) - 1), np.diff(ends), **style)
+        self.limit_ = ax.axvline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit")
+        rows = [(f"{n_older:,} earlier", "")] if n_older else []
+        rows += [(_label(of), budget(of.epsilon, of.delta) + per(of.unit)) for of in self.entries[n_older:]]
+        ax.set_yticks(range(len(rows)), labels=[label for label, _ in rows], fontsize="small")
+        for place, (_, cost) in enumerate(rows):
+            self._write_cost(ax, place, ends[place], ends[place + 1], cost)
+        ax.set_xlim(0, max(self.epsilon, ends[-1]) * 1.05)
+        ax.set_ylim(n_rows - 0.4, -0.6)
+        ax.set_xlabel(f"ε spent{per(self.unit)}, oldest on top")
+        total, delta = spent[-1] if len(spent) else (0.0, 0.0)
+        deltas = f", δ = {cost_rounded_up(delta):g} of {self.delta:g}" if self.delta > 0 else ""
+        return self._end(f"{budget(total)} of {in_short(self.epsilon)}{per(self.unit)} spent{deltas}")
+
+    def _write_cost(self, ax, place, start, end, cost):
+        """Write the cost of one entry beside its bar if there is room, else on it."""
+        style = {"x": (start + end) / 2, "ha": "center", "color": "white"}
+        if end < 0.6 * self.epsilon:
+            style = {"x": end, "ha": "left", "color": self._ink}
+        elif start > 0.4 * self.epsilon:
+            style = {"x": start, "ha": "right", "color": self._ink}
+        ax.text(y=place, s=f" {cost} ", va="center", fontsize="small", **style)
+
+
+def _label(entry):
+    """What spent it, and below that the release."""
+    return "\n".join(label_of(text, _MOST_LETTERS) for text in (entry.spender, entry.released) if text)

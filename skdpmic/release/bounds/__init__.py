@@ -1,1 +1,0 @@
-"""Public bounds learnt from the data, at a privacy cost."""

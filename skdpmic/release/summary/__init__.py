@@ -1,1 +1,0 @@
-"""A private summary of a table, which checks whether its codebook fits."""

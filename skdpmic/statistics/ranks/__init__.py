@@ -1,1 +1,0 @@
-"""Kendall, Chatterjee and the distance correlation of ranks."""
