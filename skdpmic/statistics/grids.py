@@ -111,7 +111,7 @@ def _with(n, n_classes):
 
 # --- Equipartitions of a range, and their common refinement -----------------------------------------------------------
 
-_FEW = 2**17  # values of one column, for which numpy takes milliseconds, and compiling a second
+_FEW = 25_000  # values of one column, for which numpy takes a millisecond, and compiling a second
 
 
 class Partitions(NamedTuple):
