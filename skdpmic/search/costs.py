@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, RandomizedSearc
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import PrivacyLeakWarning, quoted, warn, wrapped
 from skdpmic._utils.typing import Estimator
-from skdpmic.privacy.composition import Cost, check_epsilon, exact, round_up
+from skdpmic.privacy.composition import exact, round_up
 from skdpmic.search import nested
 from skdpmic.search.grid_search import PrivateGridSearch
 
@@ -133,7 +133,8 @@ def search_cost(
     searched in lists, not drawn from distributions. A private function hidden in a lambda is not seen. The `memory` of
     a pipeline does not save fits of private steps, which are never cached.
 
-    A PrivateGridSearch costs its own epsilon and its refit, counted at the costliest candidate.
+    A PrivateGridSearch costs its own epsilon and its refit, counted at the costliest candidate, by itself, as a step of
+    a pipeline and inside other searches, except another PrivateGridSearch.
 
     With `n_features`, the cost is that of the releases that the fits will make: a ledger with composition="zcdp" is
     charged exactly `charged_rho` if each private estimator gets all columns, or a list of them. It is charged at most
@@ -193,7 +194,7 @@ def search_cost(
         fits, refit = nested.total_cost(costs), _cost_of_refit(estimator, costs)
     elif isinstance(estimator, PrivateGridSearch):
         base, grids, choice = estimator.estimator, _grids(estimator), (type(estimator).__name__,)
-        fits = _cost_of_private_search(estimator, width)
+        fits = nested.cost_of_fit(estimator, width)
     else:
         if not hasattr(estimator, "fit") or not nested.has_parameters(estimator):
             raise TypeError(f"estimator must be an estimator or a search, got {type(estimator).__name__}.")
@@ -251,15 +252,6 @@ def _as_float(number, value=exact):
 
 
 # --- The candidates of a search ---------------------------------------------------------------------------------------
-
-
-def _cost_of_private_search(search, n_features):
-    """The cost of the choice, and of the costliest refit."""
-    check_epsilon(search.epsilon)
-    grid = nested.checked_grid(search.param_grid)
-    costs = _costs_of(search.estimator, grid, n_features)
-    nested.check_has_choice(grid)
-    return nested.total_cost([nested.cost_of(Cost(search.epsilon)), _cost_of_refit(search, costs)])
 
 
 def _cost_of_refit(search, costs):

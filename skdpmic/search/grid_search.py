@@ -249,7 +249,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         """
         self._check_parameters()
         grid = nested.checked_grid(self.param_grid)
-        candidates = _candidates_with(self.estimator, grid)
+        candidates = _checked_candidates(self)
         scorer = check_scoring(self.estimator, self.scoring)
         if y is None and get_tags(self).target_tags.required:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -412,13 +412,13 @@ _ANY_SEED = bytes(16)
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators carry nothing over from one fit to the next
 
 
-def _candidates_with(estimator, grid):
-    """New estimators with the parameters of each entry of the grid.
+def _checked_candidates(search):
+    """New estimators with the parameters of each entry of the grid of a search.
 
     Invalid parameters of scikit-learn estimators are found here: scikit-learn checks parameters before the data, so
     each estimator is fitted to a table without rows. The fit stops there: it computes nothing and sees no data.
     """
-    candidates = [nested.candidate_with(estimator, parameters) for parameters in grid]
+    candidates = nested.candidates_of(search)
     for candidate in candidates:
         for _, step, *_ in nested.places_in(candidate):
             _check_parameters_of(step)

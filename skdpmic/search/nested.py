@@ -32,7 +32,7 @@ from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_la
 from skdpmic._utils.texts import BudgetError, PrivacyLeakWarning, quoted, require, warn
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.preprocessing.public_encoder import PublicEncoder
-from skdpmic.privacy.composition import Cost, epsilon_of, exact, rho_for
+from skdpmic.privacy.composition import Cost, check_epsilon, epsilon_of, exact, rho_for
 from skdpmic.privacy.top_k import MOST_CUBE_NOISE
 from skdpmic.selection.selectors import DPMICScorer, PrivateSelectKBest, dp_mic_classif, dp_mic_regression
 from skdpmic.two_party.randomized_response import RandomizedResponse
@@ -68,8 +68,9 @@ def places_in(estimator, n_features=UNKNOWN, names=UNKNOWN):
 
 
 def private_places(estimator, n_features=UNKNOWN, names=UNKNOWN):
-    """The places of the private estimators and function forms."""
-    return [place for place in places_in(estimator, n_features, names) if is_private(place.part)]
+    """The places of the private estimators and function forms, and of private searches."""
+    places = places_in(estimator, n_features, names)
+    return [place for place in places if is_private(place.part) or is_choice(place.part)]
 
 
 def _from(place):
@@ -98,6 +99,9 @@ def _inside(place):
         of_target = place.inside("transformer", part.transformer, n_features=UNKNOWN, prefix=None)
         yield of_target
         yield place.inside("regressor", part.regressor, before=place.before | _effects(of_target))
+    elif is_choice(part):
+        for candidate in candidates_of(part):
+            yield place.inside("estimator", candidate, prefix=None, host=part)
     else:
         hidden = {"n_features": UNKNOWN, "names": UNKNOWN, "prefix": None, "host": part}
         for name, value in part.get_params(deep=False).items():
@@ -159,6 +163,11 @@ def is_private(candidate):
     return isinstance(candidate, PrivateEstimator) and candidate._plan is not None
 
 
+def is_choice(candidate):
+    """Whether `candidate` is a PrivateGridSearch, whose choice is a release itself."""
+    return isinstance(candidate, PrivateEstimator) and "param_grid" in arguments_of(candidate)
+
+
 def has_parameters(value):
     """Whether this is an estimator, and not a class."""
     return hasattr(value, "get_params") and not isinstance(value, type)
@@ -205,6 +214,16 @@ def check_has_choice(grid):
             f"param_grid must have two candidates or more, got {quoted(grid)}: nothing would be chosen, at a cost of "
             "epsilon. Set these parameters by set_params, and fit the estimator by itself."
         )
+
+
+def candidates_of(search):
+    """The candidates of a private search, none of which may hold another one, which would charge in every subset."""
+    candidates = [candidate_with(search.estimator, parameters) for parameters in checked_grid(search.param_grid)]
+    for part in (place.part for candidate in candidates for place in places_in(candidate)):
+        if is_choice(part):
+            kind = type(part).__name__
+            raise ValueError(f"estimator must hold no {kind} inside a {kind}. Fit it by itself.")
+    return candidates
 
 
 def candidate_with(estimator, parameters):
@@ -302,12 +321,7 @@ def _costs_at(place):
             "cannot compute the cost of a RandomizedResponse inside another estimator: each of its transforms is a "
             "separate release, its fits are not. Call transform once, outside of other estimators."
         )
-    if not is_private(part):
-        if "ledger" in arguments_of(part):  # a PrivateGridSearch: its choice is itself a release
-            raise ValueError(
-                f"cannot compute the cost of a {kind} inside another search: its choice is a separate release. Fit it "
-                "by itself."
-            )
+    if not (is_private(part) or is_choice(part)) or is_choice(place.host):  # which counts its refit
         return []
     if place.host is not None:
         raise ValueError(
@@ -315,7 +329,17 @@ def _costs_at(place):
             or f"cannot tell how many times {type(place.host).__name__} fits the private estimator inside it. Private "
             "estimators are counted inside pipelines, unions, column transformers and univariate selectors."
         )
+    if is_choice(part):
+        return [_cost_of_choice(part, place.n_features)]
     return [largest_cost(map(cost_of, _possible_costs(place)))]
+
+
+def _cost_of_choice(search, n_features):
+    """The cost of the choice of a private search, and of its costliest refit, because the choice is unknown."""
+    check_epsilon(search.epsilon)
+    costs = [cost_of_fit(candidate, n_features) for candidate in candidates_of(search)]
+    check_has_choice(checked_grid(search.param_grid))
+    return total_cost([cost_of(Cost(search.epsilon)), *([largest_cost(costs)] if search.refit else [])])
 
 
 def _possible_costs(place):
