@@ -362,17 +362,12 @@ def _growth(epsilon, rows):
 
 
 def round_up(number, value=exact):
-    """The smallest float whose `value` is not below the Fraction `number`."""
+    """The smallest float whose `value` is not below `number`, a Fraction or infinity."""
     try:
         rounded = float(number)
     except OverflowError:
         return math.inf
-    return rounded if value(rounded) >= number else math.nextafter(rounded, math.inf)
-
-
-def round_up_sum(*epsilons):
-    """The smallest float that is not below the sum; each number is read as its shortest decimal."""
-    return math.inf if math.inf in epsilons else round_up(sum(map(exact, epsilons)))
+    return rounded if rounded == math.inf or value(rounded) >= number else math.nextafter(rounded, math.inf)
 
 
 def round_down(number, value=exact):

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import math
 import numbers
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, RandomizedSearc
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import PrivacyLeakWarning, quoted, warn, wrapped
 from skdpmic._utils.typing import Estimator
-from skdpmic.privacy.composition import exact, round_up
+from skdpmic.privacy.composition import round_up
 from skdpmic.search import nested
 from skdpmic.search.grid_search import PrivateGridSearch
 
@@ -191,7 +190,7 @@ def search_cost(
             )
         base, cv, is_split, grids = estimator.estimator, estimator.cv, True, _grids(estimator)
         costs = _costs(estimator, grids, width)
-        fits, refit = nested.total_cost(costs), _cost_of_refit(estimator, costs)
+        fits, refit = nested.total_cost(costs), nested.largest_cost(costs) if estimator.refit else refit
     elif isinstance(estimator, PrivateGridSearch):
         base, grids, choice = estimator.estimator, _grids(estimator), (type(estimator).__name__,)
         fits = nested.cost_of_fit(estimator, width)
@@ -210,12 +209,12 @@ def search_cost(
     if unpriced or not fits.n_private:
         _warn_about_unseen(estimator, unpriced)
     return SearchCost(
-        epsilon=_as_float(fits.epsilon * n_trainings + refit.epsilon),
-        delta=_as_float(fits.delta * n_trainings + refit.delta),
+        epsilon=round_up(fits.epsilon * n_trainings + refit.epsilon),
+        delta=round_up(fits.delta * n_trainings + refit.delta),
         n_fits=fits.n_private * n_splits + refit.n_private,
-        charged_epsilon=_as_float(fits.epsilon * n_splits + refit.epsilon),
-        charged_delta=_as_float(fits.delta * n_splits + refit.delta),
-        charged_rho=None if n_features is None else _as_float(fits.rho * n_splits + refit.rho, Fraction),
+        charged_epsilon=round_up(fits.epsilon * n_splits + refit.epsilon),
+        charged_delta=round_up(fits.delta * n_splits + refit.delta),
+        charged_rho=None if n_features is None else round_up(fits.rho * n_splits + refit.rho, Fraction),
         priced=(*choice, *dict.fromkeys(place.name or _kind(place.part) for place in private)),
         not_priced=tuple(unpriced),
         earlier=tuple(earlier),
@@ -247,16 +246,7 @@ def _warn_about_unseen(estimator, unpriced):
     )
 
 
-def _as_float(number, value=exact):
-    return math.inf if number == math.inf else round_up(number, value)
-
-
 # --- The candidates of a search ---------------------------------------------------------------------------------------
-
-
-def _cost_of_refit(search, costs):
-    """The largest cost among the candidates, because the choice is unknown; nothing without a refit."""
-    return nested.largest_cost(costs) if search.refit else nested.FitCost()
 
 
 def _costs(search, grids, n_features):

@@ -42,7 +42,7 @@ from skdpmic._utils.texts import (
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for
-from skdpmic.privacy.composition import Cost, budget_of, check_epsilon, round_up, round_up_sum
+from skdpmic.privacy.composition import Cost, budget_of, check_epsilon, round_up
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
@@ -343,14 +343,15 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     def _refitted(self, X, y, cost):
         """What is stored of the best candidate, fitted to all rows, and of its cost and that of the choice."""
         best = nested.candidate_with(self.estimator, self.best_params_).fit(X, y)
-        spent = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
+        epsilon, delta, _, rho = nested.total_cost([nested.cost_of(Cost(self.epsilon)), cost])
+        spent = {"epsilon": round_up(epsilon), "delta": round_up(delta), "rho": round_up(rho, Fraction)}
         names = [nested.as_estimator(place.part)._plan().broken_by for place in nested.private_places(best)]
         broken_by = ", ".join(dict.fromkeys(filter(None, [self._entry.broken_by, *names])))
         seen = {name: getattr(best, name) for name in ("n_features_in_", "feature_names_in_") if hasattr(best, name)}
         return seen | {
             "best_estimator_": best,
-            "privacy_spent_": spent,
-            "_entry": self._entry._replace(epsilon=spent[0], delta=spent[1], broken_by=broken_by),
+            "privacy_spent_": (spent["epsilon"], spent["delta"]),
+            "_entry": self._entry._replace(**spent, broken_by=broken_by),
             "_earlier": nested.earlier_steps([best]),
         }
 

@@ -56,21 +56,21 @@ class Place(NamedTuple):
     prefix: str | None = ""  # of its arguments of `fit`, without routing; None if it gets none
     before: Mapping[str, tuple[str, str]] = {}  # earlier steps that break its guarantee, as in `earlier_steps`
     host: Any = None  # the innermost estimator around it that may fit it any number of times
+    is_fitted: bool = False  # whether it is what was fitted, if that is a copy
 
     def inside(self, name, part, **changed):
         """The place of a part of this one, which gets the same unless it is changed."""
         return self._replace(name=f"{self.name}__{name}".removeprefix("__"), part=part, **changed)
 
 
-def places_in(estimator, n_features=UNKNOWN, names=UNKNOWN):
+def places_in(estimator, n_features=UNKNOWN, names=UNKNOWN, **more):
     """The places of an estimator and of all parts of it, for a table with these columns."""
-    yield from _from(Place("", estimator, n_features, names))
+    yield from _from(Place("", estimator, n_features, names, **more))
 
 
-def private_places(estimator, n_features=UNKNOWN, names=UNKNOWN):
-    """The places of the private estimators and function forms, and of private searches."""
-    places = places_in(estimator, n_features, names)
-    return [place for place in places if is_private(place.part) or is_choice(place.part)]
+def private_places(*of, **more):
+    """The places of the private estimators and function forms, and of private searches; arguments as above."""
+    return [place for place in places_in(*of, **more) if is_private(place.part) or is_choice(place.part)]
 
 
 def _from(place):
@@ -88,11 +88,10 @@ def _inside(place):
     elif isinstance(part, FeatureUnion):
         yield from (place.inside(name, step) for name, step in part.transformer_list)
     elif isinstance(part, ColumnTransformer):
-        place = place._replace(prefix=None)
-        for name, step, columns in part.transformers:
+        place, given = place._replace(prefix=None), [*part.transformers, ("remainder", part.remainder, slice(None))]
+        for name, step, columns in getattr(part, "transformers_", given) if place.is_fitted else given:
             n_features, names = _columns_of(place, name, columns)
             yield place.inside(name, step, n_features=n_features, names=names)
-        yield place.inside("remainder", part.remainder, n_features=UNKNOWN, names=UNKNOWN)
     elif isinstance(part, UNIVARIATE):
         yield place.inside("score_func", part.score_func, names=None, prefix=None)  # it gets an array
     elif isinstance(part, TransformedTargetRegressor):
@@ -100,8 +99,9 @@ def _inside(place):
         yield of_target
         yield place.inside("regressor", part.regressor, before=place.before | _effects(of_target))
     elif is_choice(part):
-        for candidate in candidates_of(part):
-            yield place.inside("estimator", candidate, prefix=None, host=part)
+        fitted = [part.best_estimator_] if hasattr(part, "best_estimator_") else []
+        for inner in fitted if place.is_fitted else candidates_of(part):
+            yield place.inside("estimator", inner, prefix=None, host=part)
     else:
         hidden = {"n_features": UNKNOWN, "names": UNKNOWN, "prefix": None, "host": part}
         for name, value in part.get_params(deep=False).items():
@@ -457,9 +457,23 @@ def _effects(place):
         return {name: effect for inner in inside for name, effect in _effects(inner).items()}
     if hasattr(step, "fit_resample"):
         return {place.name: (kind, RESAMPLES)}
-    needs_fit = not hasattr(step, "__sklearn_tags__") or get_tags(step).requires_fit
-    is_by_row = isinstance(step, _BY_ROW) or not hasattr(step, "transform") or not needs_fit
-    return {} if is_by_row else {place.name: (kind, LEARNS)}
+    return {place.name: (kind, LEARNS)} if hasattr(step, "transform") and _learns(step) else {}
+
+
+def _learns(step):
+    return not isinstance(step, _BY_ROW) and (not hasattr(step, "__sklearn_tags__") or get_tags(step).requires_fit)
+
+
+def ordinary_steps(fitted):
+    """The steps that are not private and hold no private one: whether they may have learnt, by their texts."""
+    return {
+        f"{place.name} ({type(place.part).__name__})": _learns(place.part)
+        for place in places_in(fitted, is_fitted=True)
+        if has_parameters(place.part)
+        and not isinstance(place.part, (PrivateEstimator, *COMPOSITES))
+        and (place.host is None or is_choice(place.host))
+        and not any(is_private(inner.part) for inner in _inside(place))
+    }
 
 
 # --- Arguments of `fit` -----------------------------------------------------------------------------------------------
