@@ -286,6 +286,25 @@ def _entries(columns, text, source):
     return entries
 
 
+# --- Columns of a table -----------------------------------------------------------------------------------------------
+
+
+def features_among(codebook, names, target=None, features=None):
+    """The names of the features among the columns of a table, as :meth:`Codebook.records` chooses and checks them."""
+    features = None if features is None else _as_names(features)
+    codebook._check_columns(dict.fromkeys(names), features, target)
+    not_described = [name for name in names if name not in codebook.groups and codebook.entry(name) is None]
+    if ignored := [name for name in not_described if name not in codebook._listed]:
+        codebook._listed.update(ignored)
+        warn(f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}.")
+    chosen = codebook._names(features, target) if features is not None else codebook._used_among(names, target)
+    if not chosen:
+        raise ValueError("frame must have a feature that the codebook describes, of a type that is used, got none.")
+    if target is not None:
+        codebook._used(target)
+    return chosen
+
+
 # --- The codebook -----------------------------------------------------------------------------------------------------
 
 
@@ -550,20 +569,11 @@ class Codebook:
         UserWarning
             If the frame has columns that are not described, which are ignored. Each is listed once.
         """
-        features = None if features is None else _as_names(features)
         frame = as_frame(frame, "frame")
         place_of = {name: j for j, name in enumerate(frame.columns)}
-        self._check_columns(place_of, features, target)
-        not_described = [name for name in place_of if name not in self.groups and self.entry(name) is None]
-        if ignored := [name for name in not_described if name not in self._listed]:
-            self._listed.update(ignored)
-            warn(f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}.")
-        names = self._names(frame.to_native() if features is None else features, target)
-        if not names:
-            raise ValueError("frame must have a feature that the codebook describes, of a type that is used, got none.")
+        names = features_among(self, frame.columns, target, features)
         records = {"X": columns_at(frame, [place_of[name] for name in names]).to_native()}
         if target is not None:
-            self._used(target)
             records["y"] = frame[target].to_native()
         if self.groups:
             records["groups"] = labels_of_people(frame, self.groups)
@@ -622,6 +632,10 @@ class Codebook:
         if features is None and self._patterns:
             raise ValueError("features must be names or a dataframe if the codebook holds patterns, got None.")
         names = self.columns if features is None else toml_file.without_values(features).collect_schema()
+        return self._used_among(names, target)
+
+    def _used_among(self, names, target):
+        """All usable columns among these names."""
         entries = {name: self.entry(name) for name in names if name not in (target, *self.groups)}
         return [name for name, entry in entries.items() if entry is not None and entry.is_used]
 

@@ -211,20 +211,20 @@ def without_values(frame):
         check_names(frame, "frame")
         return nw.from_native(frame, eager_only=True).head(0)
     known = None if nw.dependencies.is_into_series(frame) else nw.from_native(frame, pass_through=True)
-    return known if isinstance(known, nw.LazyFrame) else nw.from_native(_schema_of_arrow(frame).empty_table())
+    return known if isinstance(known, nw.LazyFrame) else nw.from_native(_empty_of_arrow(frame))
 
 
-def _schema_of_arrow(frame):
-    """Names and types of an object with the Arrow protocol; no records are read."""
+def _empty_of_arrow(frame):
+    """A table with the names and types of an object with the Arrow protocol; no records are read."""
     schema = next((it for it in (frame, getattr(frame, "schema", None)) if hasattr(it, "__arrow_c_schema__")), None)
     is_table = schema is not None or hasattr(frame, "__arrow_c_stream__")
     if not is_table or nw.dependencies.is_into_series(frame):
         raise TypeError(f"frame must be a dataframe or a list of column names, got {type(frame).__name__}.")
     import pyarrow
 
-    if schema is not None:
-        return pyarrow.schema(schema)
-    return pyarrow.RecordBatchReader.from_stream(frame).schema
+    if schema is None:
+        schema = pyarrow.RecordBatchReader.from_stream(frame).schema
+    return pyarrow.Table.from_batches([], pyarrow.schema(schema))  # `empty_table` would import pandas
 
 
 def _kind(dtype):

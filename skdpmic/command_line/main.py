@@ -69,7 +69,7 @@ def _executed(arguments, run, printed):
         with run:
             run.begin()
             with contextlib.redirect_stdout(printed):
-                # Imported here, so that help and invalid options are fast.
+                # Imported now, so that help and invalid options are fast.
                 getattr(import_module("skdpmic.command_line.commands"), arguments.command)(arguments, run)
         return DONE, None
     except outputs.DeclinedError:
@@ -240,6 +240,7 @@ def _switch(help_):
 
 _TABLE = "a .csv, .tsv or .txt file (or .gz of one) with column names in the first line, or a .parquet file"
 _CARD = "write a privacy card to publish with the result, as .html or .json"
+_STATISTICS = ("mtv_r", "mic_r", "kendall")  # of the registry, which takes long to import
 _PICTURE = "plot the result to a .png, .svg or .pdf file"
 _OPTIONS = {  # as argparse takes them
     "data": _value("DATA", _TABLE),
@@ -251,7 +252,7 @@ _OPTIONS = {  # as argparse takes them
     "--epsilon": _value("E", "privacy budget, above 0", type=_finite),
     "--delta": _value("D", "delta, far below 1 / N if not 0 (default: 0)", type=_finite, default=0.0),
     "--error": _value("R", "distinguish scores that differ by R", type=_finite),
-    "--statistic": _value("NAME", "how columns are scored (default: mtv_r)", default="mtv_r"),
+    "--statistic": _value("NAME", "how columns are scored (default: mtv_r)", default="mtv_r", choices=_STATISTICS),
     "--features": _value("A,B,...", "choose among these columns only", type=_names),
     "--keep": _value("A,B,...", "keep these columns in any case, at no cost", type=_names, default=[]),
     "--delimiter": _value("C", "delimiter of values in a text file (default: , or tab in .tsv)", type=_letter),

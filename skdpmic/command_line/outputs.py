@@ -15,7 +15,8 @@ from skdpmic._utils.texts import budget, budget_left, escaped, wrapped
 from skdpmic._utils.user_files import Draft, check_regular, plain
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
-from skdpmic.budget.ledger_entry import PERSON, per
+from skdpmic.budget.ledger_entry import PERSON, LedgerEntry, per
+from skdpmic.privacy.composition import check_delta, check_epsilon
 
 _READ, _WRITTEN = ("data", "codebook", "ledger", "file"), ("output", "card", "picture")
 _OF_A_LEDGER = ("", "-journal", "-wal", "-shm")  # endings of its files, which SQLite writes
@@ -54,9 +55,9 @@ class Outputs(contextlib.ExitStack):
         for name, path in self._paths.items():
             self._refuse_existing(path)
             draft = self.enter_context(Draft(path))
-            for other in [*self._read, *(draft.target for draft in self._drafts.values())]:
-                if os.path.realpath(other) == draft.target:
-                    raise ValueError(f"{path!r} must be a file of its own, got one that is also another argument.")
+            others = [*self._read, *(draft.target for draft in self._drafts.values())]
+            if draft.target in map(os.path.realpath, others) or _is_stdout(draft.target):
+                raise ValueError(f"{path!r} must be a file of its own, got another argument or the one of stdout.")
             self._drafts[name] = draft
         if "picture" in self._paths:
             _check_plotting()
@@ -163,6 +164,13 @@ def write_all_letters():
             stream.reconfigure(errors="backslashreplace")
 
 
+def _is_stdout(path):
+    """Whether results are redirected to this file."""
+    with contextlib.suppress(*STREAM_ERRORS):
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    return False
+
+
 def leave_streams():
     """Keep the interpreter from failing at exit because of unwritten output."""
     for stream in (sys.stdout, sys.stderr):
@@ -267,6 +275,21 @@ def open_to_pay(path, interrupts):
     return ledger
 
 
+def refuse_unpaid(arguments, ledger, unit):
+    """Raise, before anything is read, if the cost is invalid or does not fit, or if there is nobody to agree to it."""
+    check_epsilon(arguments.epsilon)
+    check_delta(arguments.delta)
+    if (
+        ledger is not None and ledger.composition == "basic" and not arguments.delta
+    ):  # another cost depends on the noise
+        entry = LedgerEntry(arguments.command, arguments.epsilon, unit=unit)
+        ledger.limits.check(entry, ledger.entries(), ledger.path)
+    if not arguments.yes and (sys.stdin is None or not sys.stdin.isatty()):
+        print(wrapped(_cost(arguments, ledger)), file=sys.stderr)
+        print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
+        raise DeclinedError
+
+
 def ask(arguments, ledger, *facts):
     """Raise unless the user agrees to the cost.
 
@@ -279,14 +302,14 @@ def ask(arguments, ledger, *facts):
     """
     if arguments.yes:
         return
-    cost = f"This will spend {budget(arguments.epsilon, arguments.delta)}. {_remains(ledger)}"
-    print(wrapped("\n".join([*facts, cost])), file=sys.stderr)
-    if sys.stdin is None or not sys.stdin.isatty():
-        print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
-        raise DeclinedError
+    print(wrapped("\n".join([*facts, _cost(arguments, ledger)])), file=sys.stderr)
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise DeclinedError
+
+
+def _cost(arguments, ledger):
+    return f"This will spend {budget(arguments.epsilon, arguments.delta)}. {_remains(ledger)}"
 
 
 def spent_in_words(privacy_spent, ledger):

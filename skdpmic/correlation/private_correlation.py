@@ -22,9 +22,9 @@ from skdpmic.privacy.noise import discrete_gaussian, with_noise
 from skdpmic.release.path import Ready, UnscoredPlan, UnscoredRelease, check_budget_and_run, run, store
 from skdpmic.statistics.ranks import MAX_RECORDS, concordance, in_order, mid_ranks
 from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity
-from skdpmic.table.facts import PublicFacts, listed
+from skdpmic.table.facts import FEWEST, PublicFacts, listed
 from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame
-from skdpmic.table.records import FEWEST, read_features
+from skdpmic.table.records import read_features
 from skdpmic.table.tables import open_table
 
 

@@ -15,10 +15,10 @@ from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.statistics.mtv.counts import Placed
 from skdpmic.statistics.mtv.statistic import pair_codes, pair_labels
 from skdpmic.table.domains import Ignored, Labels, Order
-from skdpmic.table.facts import listed
+from skdpmic.table.facts import FEWEST, listed
 from skdpmic.table.frames import as_frame, is_frame, is_lazy, pyarrow_for
 from skdpmic.table.normal_form import TEXT, ColumnSource
-from skdpmic.table.records import FEWEST, PublicTable, Shape, map_features, refuse_dask
+from skdpmic.table.records import PublicTable, Shape, map_features, refuse_dask
 from skdpmic.table.values import check_weights_given
 
 _ROWS = 2**17  # approximate batch size: adding the counts of one row takes as long as counting 30,000

@@ -21,8 +21,8 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.path import run
 from skdpmic.release.summary_cells import ABOVE, BELOW, CellsRelease, SummaryCells
 from skdpmic.table.domains import MISSING, NUMBERS, OTHER, Knots, LogRange
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.records import FEWEST, read_values
+from skdpmic.table.facts import FEWEST, PublicFacts
+from skdpmic.table.records import read_values
 from skdpmic.table.tables import open_table
 from skdpmic.table.values import read_people
 

@@ -20,7 +20,7 @@ from skdpmic.statistics.chance import ChanceScores
 from skdpmic.statistics.measure import Statistic
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named
 from skdpmic.table.domains import Nominal
-from skdpmic.table.facts import PublicFacts, n_candidates
+from skdpmic.table.facts import PublicFacts, n_candidates, refuse_no_choice
 from skdpmic.table.records import Shape, read_records
 from skdpmic.table.values import USUAL_MEAN, check_target_shares
 
@@ -72,15 +72,9 @@ class ScoringPlan(FitPlan):
         return read_records(self.facts, X, y, self.reader)
 
     def check_has_choice(self, n_features):
-        """Raise if the names are known before anything is released: all of those to choose from."""
-        k, among = self.k, n_candidates(self.keep, n_features)
-        if self.mechanism is None and (among == 1 or (k != "all" and k >= among)):
-            kept = f", without the {len(self.keep)} of keep" if len(self.keep) else ""
-            order = " For the order of all, pass k='all'." if among > 1 else ""
-            raise ValueError(
-                f"k must be less than the number of features to choose from, n_features={among}{kept}, got "
-                f"{quoted(k)}: nothing would be chosen, at a cost of epsilon.{order}"
-            )
+        """Raise if the names are known before anything is released."""
+        if self.mechanism is None:
+            refuse_no_choice(self.k, self.keep, n_features)
 
     def n_wanted(self, n_features):
         """Number of features to choose; None if the scores decide it."""

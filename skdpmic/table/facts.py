@@ -152,6 +152,19 @@ def n_candidates(keep, n_features):
     return n_features - len(keep)
 
 
+def refuse_no_choice(k, keep, n_features):
+    """Raise if the names of the best k features are known before anything is released: all of those to choose from."""
+    among = n_candidates(keep, n_features)
+    if among == 1 or (k != "all" and k >= among):
+        kept = f", without the {len(keep)} of keep" if len(keep) else ""
+        order = " For the order of all, pass k='all'." if among > 1 else ""
+        raise ValueError(
+            f"k must be less than the number of features to choose from, n_features={among}{kept}, got {quoted(k)}: "
+            f"nothing would be chosen, at a cost of epsilon.{order}"
+        )
+
+
+FEWEST = 4  # smallest number of records for scores
 UNDESCRIBED = object()  # in place of the domain of a feature that bounds do not describe
 _ANY = "numbers, dates or durations"
 # Of columns, by the kind of values that a domain describes.

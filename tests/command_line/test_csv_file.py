@@ -8,7 +8,8 @@ import pyarrow
 import pytest
 
 from skdpmic.codebook.codebook import entry_of
-from skdpmic.command_line.data import FALSE, MISSING, TRUE, CsvFile
+from skdpmic.command_line.data import CsvFile
+from skdpmic.command_line.reading import FALSE, MISSING, TRUE
 from tests._utils.test_canary import assert_says_nothing
 from tests.folding import each
 
