@@ -55,10 +55,11 @@ def _created(arguments):
     return BudgetLedger(arguments.file, arguments.epsilon, arguments.delta, max_rows_per_person=rows)
 
 
-def _opened(arguments, run, target=None, features=None):
+def _opened(arguments, run):
     """The codebook, the ledger, the table and the names of its features, unless the command is refused anyway."""
     codebook, account = Codebook.read(arguments.codebook), outputs.open_to_pay(arguments.ledger, run.interrupts)
-    if target is not None:
+    choice = (arguments.target, arguments.features) if arguments.command == "select" else ()
+    if choice:
         _check_choice(arguments, codebook)
     source = open_data(arguments)
     if not any(codebook.entry(name) for name in source.names):
@@ -66,8 +67,8 @@ def _opened(arguments, run, target=None, features=None):
             f"{source.name} must have columns that the codebook describes, got none: if a title or a note stands above "
             "their names, delete the lines above them."
         )
-    names = features_among(codebook, source.names, target, features)
-    if target is not None:
+    names = features_among(codebook, source.names, *choice)
+    if choice:
         refuse_no_choice(arguments.k, arguments.keep, len(names))
     outputs.refuse_unpaid(arguments, account, unit_of(codebook.max_rows_per_group))
     return codebook, account, source, names
@@ -112,11 +113,11 @@ def plan(arguments, run):
 
 def select(arguments, run):
     """Read the table, ask, choose the columns that predict a target best, and publish their names."""
-    choice = (arguments.target, arguments.features)
-    codebook, account, source, names = _opened(arguments, run, *choice)
+    codebook, account, source, names = _opened(arguments, run)
     from skdpmic.command_line import reading, results
 
-    records = codebook.records(reading.read_frame(source, codebook, names, arguments.target), *choice)
+    frame = reading.read_frame(source, codebook, names, arguments.target)
+    records = codebook.records(frame, arguments.target, arguments.features)
     selector = results.selector_of(arguments, codebook.target(arguments.target, names))
     selector.set_params(ledger=account, verbose=int(arguments.verbose))
     n_samples, size = results.size_in_words(records, codebook)

@@ -46,7 +46,7 @@ class Outputs(contextlib.ExitStack):
         paths = {name: getattr(arguments, name, None) for name in _WRITTEN}
         self._paths = {name: path for name, path in paths.items() if path is not None}
         read = [path for name in _READ if (path := getattr(arguments, name, None)) and not is_url(path)]
-        self._read = [path + ending for path in read for ending in _OF_A_LEDGER]
+        self._read = [path + ending for path in read for ending in _OF_A_LEDGER] + ["/dev/stdout"]  # if redirected
         self._is_new = arguments.command == "template"  # an existing codebook may already be filled in
         self._drafts, self.written, self.interrupts = {}, [], interrupts
 
@@ -55,9 +55,9 @@ class Outputs(contextlib.ExitStack):
         for name, path in self._paths.items():
             self._refuse_existing(path)
             draft = self.enter_context(Draft(path))
-            others = [*self._read, *(draft.target for draft in self._drafts.values())]
-            if draft.target in map(os.path.realpath, others) or _is_stdout(draft.target):
-                raise ValueError(f"{path!r} must be a file of its own, got another argument or the one of stdout.")
+            for other in [*self._read, *(draft.target for draft in self._drafts.values())]:
+                if os.path.realpath(other) == draft.target:
+                    raise ValueError(f"{path!r} must be a file of its own, got one that is also another argument.")
             self._drafts[name] = draft
         if "picture" in self._paths:
             _check_plotting()
@@ -162,13 +162,6 @@ def write_all_letters():
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _is_stdout(path):
-    """Whether results are redirected to this file."""
-    with contextlib.suppress(*STREAM_ERRORS):
-        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
-    return False
 
 
 def leave_streams():
@@ -276,18 +269,18 @@ def open_to_pay(path, interrupts):
 
 
 def refuse_unpaid(arguments, ledger, unit):
-    """Raise, before anything is read, if the cost is invalid or does not fit, or if there is nobody to agree to it."""
+    """Raise, before anything is read, if the cost is invalid or does not fit, or if nobody can agree to it."""
     check_epsilon(arguments.epsilon)
     check_delta(arguments.delta)
-    if (
-        ledger is not None and ledger.composition == "basic" and not arguments.delta
-    ):  # another cost depends on the noise
+    if ledger is not None and ledger.composition == "basic" and not arguments.delta:  # others depend on the noise
         entry = LedgerEntry(arguments.command, arguments.epsilon, unit=unit)
         ledger.limits.check(entry, ledger.entries(), ledger.path)
-    if not arguments.yes and (sys.stdin is None or not sys.stdin.isatty()):
-        print(wrapped(_cost(arguments, ledger)), file=sys.stderr)
-        print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
-        raise DeclinedError
+    if not _is_terminal():
+        ask(arguments, ledger)
+
+
+def _is_terminal():
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def ask(arguments, ledger, *facts):
@@ -302,14 +295,14 @@ def ask(arguments, ledger, *facts):
     """
     if arguments.yes:
         return
-    print(wrapped("\n".join([*facts, _cost(arguments, ledger)])), file=sys.stderr)
+    cost = f"This will spend {budget(arguments.epsilon, arguments.delta)}. {_remains(ledger)}"
+    print(wrapped("\n".join([*facts, cost])), file=sys.stderr)
+    if not _is_terminal():
+        print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
+        raise DeclinedError
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise DeclinedError
-
-
-def _cost(arguments, ledger):
-    return f"This will spend {budget(arguments.epsilon, arguments.delta)}. {_remains(ledger)}"
 
 
 def spent_in_words(privacy_spent, ledger):

@@ -1,6 +1,9 @@
 """The table of a command, read by pyarrow: only columns described by a codebook, each value by itself."""
 
 import os
+import sys
+import time
+from itertools import product
 
 try:
     import pyarrow
@@ -11,9 +14,12 @@ except ImportError as error:
     raise ImportError("reading a table requires pyarrow: pip install 'skdpmic[command-line]'") from error
 
 from skdpmic._utils.readable import refuse_repeated
-from skdpmic._utils.texts import quoted, read_by_engine
+from skdpmic._utils.texts import escaped, quoted, read_by_engine
 from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION
 from skdpmic.table.facts import FEWEST
+
+_ROWS = 2**17  # of a Parquet file that are read at once
+_SECONDS = 1.0  # between two messages of progress
 
 
 def read_frame(source, codebook, names, target=None):
@@ -62,26 +68,33 @@ class ParquetFile:
     """
 
     def __init__(self, path):
-        self.name = os.path.basename(path)
+        self._path, self.name = path, os.path.basename(path)
         open(path, "rb").close()  # raises if it may not be read
-        self._file = read_by_engine(self.name, pyarrow.parquet.ParquetFile, path)
-        self.outline = self._file.schema_arrow
+        self.outline = read_by_engine(self.name, pyarrow.parquet.read_schema, path)
         self.names = self.outline.names
         refuse_repeated(self.names, f"{self.name} must have distinct column names")
 
     def read(self, entries):
         """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
         names = [name for name in self.names if name in entries]
-        table = read_by_engine(self.name, self._file.read, columns=names)
-        return pyarrow.table([self._described(table.column(name), entries[name], name) for name in names], names)
+        few = [name for name in names if (entry := entries[name]) is not None and entry.has_text_labels]
+        table = read_by_engine(self.name, self._batches, names, few)
+        where = {name: f"column {quoted(name)} of {self.name}" for name in names if table.num_rows}
+        return pyarrow.table([_typed(table[name], entries[name], where[name]) for name in where], list(where))
 
-    def _described(self, column, entry, name):
-        """A column of the type that the codebook says: text is read as in a CSV, and numbers may be durations."""
-        where = f"column {quoted(name)} of {self.name}"
-        if entry is not None and _is_text(column.type) and not entry.has_text_labels:
-            return _spelled(column.cast(pyarrow.string()), entry, where)
-        is_duration = entry is not None and entry.kind == DURATION
-        return _in_unit(column, entry, where) if is_duration and _is_numeric(column.type) else column
+    def _batches(self, names, few):
+        """These columns, and some of them as codes of few texts."""
+        texts = [name for name in few if types.is_string(self.outline.field(name).type)]
+        file = pyarrow.parquet.ParquetFile(self._path, read_dictionary=texts)
+        return _joined(file.iter_batches(_ROWS, columns=names), self.name, file.metadata.num_rows)
+
+
+def _typed(column, entry, where):
+    """A column of the type that the codebook says: text is read as in a CSV, and numbers may be durations."""
+    if entry is not None and _is_text(column.type) and not entry.has_text_labels:
+        return _spelled(column.cast(pyarrow.string()), entry, where)
+    is_duration = entry is not None and entry.kind == DURATION
+    return _in_unit(column, entry, where) if is_duration and _is_numeric(column.type) else column
 
 
 def _is_text(kind):
@@ -94,6 +107,19 @@ def _is_numeric(kind):
     return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
 
 
+def _joined(batches, name, n_rows):
+    """A table of batches of its rows; while it is read, a terminal shows how far that is."""
+    start = shown = time.monotonic()
+    parts, n_read = [], 0
+    for part in batches:
+        parts.append(part)
+        n_read += part.num_rows
+        if (now := time.monotonic()) - shown >= _SECONDS and sys.stderr.isatty():
+            shown, share = now, n_read / n_rows
+            print(f"[{escaped(name)}] {n_read:,} rows, {share:.0%} of the file, {now - start:.1f} s", file=sys.stderr)
+    return pyarrow.Table.from_batches(parts) if parts else pyarrow.table({})
+
+
 # --- Values as text --------------------------------------------------------------------------------------------------
 
 
@@ -101,6 +127,8 @@ MISSING = ("", "na", "n/a", "#n/a", "nan", "null", ".")  # in lower case, withou
 TRUE, FALSE = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "0", "0.0")
 _MICROSECONDS = {unit: 10**6 * n for unit, n in {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}.items()}
 _MICROSECONDS["weeks"] = 7 * _MICROSECONDS["days"]
+_TEXT, _NUMBER = pyarrow.string(), pyarrow.float64()
+_FEW_TEXTS = pyarrow.dictionary(pyarrow.int32(), _TEXT)
 _TIME, _DIGIT = pyarrow.timestamp("us"), r":\d\d(?:\.\d+)?"
 _ZONE = rf"{_DIGIT}(?:Z|[+-]\d\d(?::?\d\d)?)$"
 
@@ -123,9 +151,8 @@ def _spelled(text, entry, name, decimal="."):
     pyarrow.Array
         Array whose type depends on the entry only: float64, timestamp, duration, boolean or text.
     """
-    labels = [label for label in (entry and entry.labels) or () if isinstance(label, str)]
-    if not labels and any(abs(label) > 2**53 for label in (entry and entry.labels) or ()):
-        raise ValueError(f"the labels of {name} must be text above 2**53: write them in quotes in the codebook.")
+    _check_labels(entry, name)
+    labels = entry.labels if entry is not None and entry.has_text_labels else ()
     text = _without_missing(text, labels)
     if entry is None or labels:
         return text
@@ -137,6 +164,13 @@ def _spelled(text, entry, name, decimal="."):
     form = f"{name} must hold numbers with the decimal point {quoted(decimal)} and no other signs, such as '%'"
     numbers = _read(_numbers, text, form, decimal)
     return _in_unit(numbers, entry, name) if entry.kind == DURATION else numbers
+
+
+def _check_labels(entry, name):
+    """Raise if labels are numbers that a column of floats cannot tell apart."""
+    numbers = entry.labels if entry is not None and entry.labels is not None and not entry.has_text_labels else ()
+    if any(abs(label) > 2**53 for label in numbers):
+        raise ValueError(f"the labels of {name} must be text above 2**53: write them in quotes in the codebook.")
 
 
 def _in_unit(values, entry, name):
@@ -200,51 +234,79 @@ def _durations(values, microseconds):
 # --- CSV -------------------------------------------------------------------------------------------------------------
 
 
+_BLOCK = 2**23  # bytes of a CSV that are read at once
+# Spellings that are missing for pyarrow's reader of numbers; if it meets others, numbers are read as text.
+_NULLS = {"".join(word) for words in MISSING for word in product(*zip(words, words.upper(), strict=True))}
+_NULLS |= {" " * n for n in range(1, 17)}
+
+
 def read_csv(source, entries):
-    """The columns with an entry, in the order of the file.
-
-    Parameters
-    ----------
-    entries : dict of str to ColumnEntry or None
-        Entries for :func:`_spelled`.
-
-    Returns
-    -------
-    pyarrow.Table
-    """
+    """The columns of a :class:`CsvFile` with an entry, each value by itself; see :meth:`CsvFile.read`."""
     names = [name for name in source.names if name in entries]
     n_lines = read_by_engine(source.name, _n_lines, source)
     if n_lines == 0:  # an error in pyarrow
         return pyarrow.table({})
-    texts = _texts(source, names)
-    if texts.num_rows != n_lines and not source.has_line_breaks:
+    try:
+        table = _texts_or(_NUMBER if source.decimal in ".," else _TEXT, source, names, entries, n_lines)
+    except ValueError:  # a number in another spelling, or an error, which the other reading finds again
+        table = _texts_or(_TEXT, source, names, entries, n_lines)
+    if table.num_rows != n_lines and not source.has_line_breaks:
         raise ValueError(
             f"{source.name} must have one record per line, got a value over several lines: a quotation mark is not "
             "closed, or a quoted value contains a line break, which --line-breaks allows."
         )
     where = {name: f"column {quoted(name)} of {source.name}" for name in names}
-    columns = [_spelled(texts[name], entries[name], where[name], source.decimal) for name in names]
-    return pyarrow.table(columns, names)
+    return pyarrow.table([_parsed(table[name], entries[name], where[name], source.decimal) for name in names], names)
 
 
 def _n_lines(source):
     """The number of lines after the header; of several columns, only of nonempty ones."""
+    n_lines, is_record = -1, len(source.all_names) == 1
     with source.lines() as file:
-        return sum(line != "\n" or len(source.all_names) == 1 for line in file) - 1
+        while lines := file.readlines(_BLOCK):
+            n_lines += len(lines) - (0 if is_record else lines.count("\n"))
+    return n_lines
 
 
-def _texts(source, names):
-    """These columns as text; errors quote none of it."""
-    texts, n_names = dict.fromkeys(source.all_names, pyarrow.string()), len(source.all_names)
+def _texts_or(number, source, names, entries, n_lines):
+    """These columns as text, or codes of few texts, and numbers in this type; errors quote none of it."""
+    of_entries = {name: _read_as(entries[name], number) for name in names}
+    n_names, nulls = len(source.all_names), list(_NULLS)
     # Values may hold line breaks, so that blocks do not end inside quotes.
     parsing = {"delimiter": source.delimiter, "newlines_in_values": True, "ignore_empty_lines": n_names > 1}
+    values = {"include_columns": names, "null_values": nulls, "strings_can_be_null": False}
     options = (
-        pyarrow.csv.ReadOptions(column_names=source.all_names, skip_rows=1),
+        pyarrow.csv.ReadOptions(block_size=_BLOCK, column_names=source.all_names, skip_rows=1),
         pyarrow.csv.ParseOptions(**parsing),
-        pyarrow.csv.ConvertOptions(column_types=texts, include_columns=names, strings_can_be_null=False),
+        pyarrow.csv.ConvertOptions(column_types=of_entries, decimal_point=source.decimal, **values),
     )
+
+    def read():
+        return _joined(pyarrow.csv.open_csv(source.path, *options), source.name, n_lines)
+
     try:
-        return read_by_engine(source.name, pyarrow.csv.read_csv, source.path, *options)
+        return read_by_engine(source.name, read)
     except ValueError as error:
         message = f"{error} Every line must have {n_names} values in UTF-8, as the first has names."
     raise ValueError(message)
+
+
+def _read_as(entry, number):
+    if entry is None:
+        return _TEXT
+    return _FEW_TEXTS if entry.has_text_labels or entry.kind in (BOOLEAN, DATE) else number
+
+
+def _parsed(column, entry, name, decimal):
+    """A column as the codebook says; of codes, each text is parsed once."""
+    if types.is_dictionary(column.type):
+        return pyarrow.chunked_array([_each_once(part, entry, name) for part in column.chunks])
+    if not types.is_floating(column.type):
+        return _spelled(column, entry, name, decimal)
+    _check_labels(entry, name)
+    return _in_unit(column, entry, name) if entry.kind == DURATION else column
+
+
+def _each_once(part, entry, name):
+    values = _spelled(part.dictionary, entry, name)
+    return (values.dictionary_encode() if entry.has_text_labels else values).take(part.indices)

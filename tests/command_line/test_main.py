@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skdpmic import BudgetLedger, Codebook
-from skdpmic.command_line import results
+from skdpmic.command_line import reading, results
 from skdpmic.command_line.data import CsvFile
 from skdpmic.command_line.main import main
 from tests.command_line.tables import CODEBOOK, SELECT, SUMMARY, lay_out, people, spent, write_parquet
@@ -293,6 +294,30 @@ def test_a_template_has_all_columns(source, folder, capsys):
     assert main(["template", source]) == 0
     assert capsys.readouterr().out == (folder / name).read_text()
     assert ('type = "number"' in (folder / name).read_text()) == (source == "people.parquet")
+
+
+@each("source", ["people.csv", "people.txt.gz", "people.parquet"])
+def test_a_terminal_shows_how_much_of_a_table_has_been_read(source, folder, capsys, monkeypatch):
+    write_parquet(people(2000), "people.parquet")
+    (folder / "people.txt.gz").write_bytes(gzip.compress((folder / "people.csv").read_bytes()))
+    monkeypatch.setattr(reading, "_BLOCK", 2**15)
+    monkeypatch.setattr(reading, "_ROWS", 500)
+    for seconds, is_terminal in ((0, True), (0, False), (60, True)):
+        monkeypatch.setattr(reading, "_SECONDS", seconds)
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stderr", Terminal() if is_terminal else io.StringIO())
+            assert main(["summary", source, *SUMMARY[2:], "--yes"]) == 0
+            shown = re.findall(
+                rf"^\[{source}\] ([\d,]+) rows, (\d+)% of the file, [\d.]+ s$", sys.stderr.getvalue(), re.M
+            )
+        assert bool(shown) == (is_terminal and not seconds)
+        if shown:
+            rows, shares = (
+                [int(number.replace(",", "")) for number in numbers] for numbers in zip(*shown, strict=True)
+            )
+            assert (rows[-1], shares[-1], rows, shares) == (2000, 100, sorted(rows), sorted(shares))
+            assert len(rows) > 2
+    assert capsys.readouterr().err == ""
 
 
 # --- As a program -----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import io
 import os
 import random
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from skdpmic.command_line import results
 from skdpmic.command_line.main import main
 from tests.command_line.tables import SELECT, SUMMARY, lay_out, spent
 from tests.folding import each
+from tests.processes import PACKAGE, environment
 
 PAID = ["--ledger", "people.db", "--yes"]
 NAMES = {"age", "admitted", "wait", "ward", "grade", "smoker"}
@@ -214,14 +216,12 @@ def test_a_file_that_cannot_be_written_is_detected_before_the_charge(option, pat
 
 
 @POSIX
-def test_results_are_not_redirected_to_a_file_that_the_command_writes(folder, capsys, monkeypatch):
-    with open("names.txt", "w") as file, monkeypatch.context() as redirected:
-        redirected.setattr(sys, "stdout", file)
-        assert main([*SELECT, *PAID, "-o", "names.txt"]) == 1
-    assert "'names.txt' must be a file of its own, got another argument or the one of stdout" in (
-        capsys.readouterr().err
-    )
-    assert spent() == 0
+def test_results_are_not_redirected_to_a_file_that_the_command_writes(folder):
+    command = [sys.executable, "-m", "skdpmic", *SELECT, *PAID, "-o", "names.txt"]
+    with open("names.txt", "w") as file:
+        done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, text=True, env=environment(PACKAGE.parent))
+    assert (done.returncode, spent()) == (1, 0)
+    assert "'names.txt' must be a file of its own" in done.stderr
 
 
 def test_a_file_that_fails_after_the_charge_does_not_stop_the_others(folder, capsys, monkeypatch):
