@@ -24,6 +24,7 @@ _FLAGS_OF_NUMBERS, _FLAGS_OF_LABELS = (MISSING, BELOW, ABOVE), (MISSING, OTHER)
 # A fiftieth, then tenths: skewed columns are recognised by their lower end.
 _ENDS = (0.0, 0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _MOST_PARTS = len(_ENDS) - 1
+_NEAR = 2**14  # values whose cells are in the processor's cache together
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,13 @@ class SummaryCells:
         flags, parts : int64 ndarrays of shapes (n_flags + 1,) and (n_parts + 1,)
             The last cell of each set holds all other records.
         """
-        flag_of, part_of = self._cells_of_labels(values) if self.is_nominal else self._cells_of_numbers(values)
-        n_flags, n_parts = self.sizes
-        return np.bincount(flag_of, minlength=n_flags), np.bincount(part_of, minlength=n_parts)
+        cells_of, (n_flags, n_parts) = self._cells_of_labels if self.is_nominal else self._cells_of_numbers, self.sizes
+        flags, parts = np.zeros(n_flags, dtype=np.int64), np.zeros(n_parts, dtype=np.int64)
+        for first in range(0, len(values), _NEAR):
+            flag_of, part_of = cells_of(values[first : first + _NEAR])
+            flags += np.bincount(flag_of, minlength=n_flags)
+            parts += np.bincount(part_of, minlength=n_parts)
+        return flags, parts
 
     def _cells_of_labels(self, codes):
         n = len(self.domain.labels)  # the code of other labels; one more for missing values
@@ -105,7 +110,7 @@ class SummaryCells:
         flag_of = np.select([is_missing, is_below, is_above], [0, 1, 2], 3)
         inside = self.domain.encode(np.where(flag_of == 3, values, numbers[0]))
         places = in_unit_interval(inside, *self.domain.encoded)
-        part_of = np.searchsorted(_ENDS[1:-1], places, side="right")
+        part_of = sum((places >= end).view(np.int8) for end in _ENDS[1:-1])  # a search among few ends takes longer
         return flag_of, np.where(flag_of == 3, part_of, self.n_parts)
 
 
