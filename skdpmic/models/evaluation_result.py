@@ -359,7 +359,7 @@ class PrivateEvaluation:
         return "\n".join([*lines, *(f"{_in_words(name)}: {figure}" for name, figure in self.figures.items())])
 
     def _repr_html_(self):
-        return as_html(self._shown())
+        return as_html(self._shown(), " open")
 
     def _shown(self):
         noisy = "each count" if self.edges is not None else "the sums"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skdpmic._utils.arguments import check_whole, is_number
-from skdpmic._utils.texts import budget, cost_rounded_up, in_short, require, require_type
+from skdpmic._utils.texts import budget, cost_rounded_up, in_short, require, require_type, shortened
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
 from skdpmic.planning.plan import Request, checked, planned_releases
@@ -18,7 +18,7 @@ _SIZES = np.unique(np.geomspace(100, 1_000_000, 25).round().astype(int))
 _USABLE = {"error": 0.1, "found": 0.9}
 _LINES = ("solid", "dashed", "dashdot", "dotted")
 _MARKERS = "osD^vP"
-_MOST_LETTERS = 44  # per line of the label of a charge
+_LETTERS = 66  # in a line with the label of a charge and its cost
 
 
 @dataclass(eq=False, repr=False)
@@ -323,7 +323,7 @@ class LedgerDisplay(Display):
         Notes
         -----
         A bar goes from the total before an entry to the total after it. With ``composition="zcdp"``, where the total is
-        less than the sum of the costs, it is shorter than the cost of its fit alone, which is written beside it.
+        less than the sum of the costs, it is shorter than the cost of its fit alone, which is written above it.
         With `max_rows_per_person`, a cost per record is longer, because it counts for all records of a person. Refused
         charges cost nothing and are not recorded.
 
@@ -374,32 +374,34 @@ class LedgerDisplay(Display):
         spent = np.reshape(np.asarray(self.spent, dtype=np.float64), (-1, 2))
         ends = np.r_[0.0, spent[max(n_older - 1, 0) :, 0]]
         n_rows = max(len(ends) - 1, 1)
-        ax = self._begin(ax, (WIDTH, 1.6 + 0.42 * n_rows))
-        style = {"left": ends[:-1], "height": 0.62, "color": CHOSEN, "label": "spent"}
-        self.bars_ = ax.barh(range(len(ends) - 1), np.diff(ends), **style)
-        self.limit_ = ax.axvline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit")
+        ax = self._begin(ax, (WIDTH, 1.6 + 0.55 * n_rows))
+        places = np.arange(len(ends) - 1) + 0.15
+        bar: dict[str, Any] = {"height": 0.2, "color": CHOSEN}
+        ax.barh(places, ends[:-1], alpha=0.25, label="spent before", **bar)
+        bar |= {"left": ends[:-1], "edgecolor": CHOSEN, "label": "spent"}  # the edge shows what is hardly anything
+        self.bars_ = ax.barh(places, np.diff(ends), **bar)
+        self.limit_ = ax.axvline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit", zorder=0)
         rows = [(f"{n_older:,} earlier", "")] if n_older else []
-        rows += [(_label(of), budget(of.epsilon, of.delta) + per(of.unit)) for of in self.entries[n_older:]]
-        ax.set_yticks(range(len(rows)), labels=[label for label, _ in rows], fontsize="small")
+        rows += [(_label(of, cost := self._cost_of(of)), cost) for of in self.entries[n_older:]]
+        text: dict[str, Any] = {"fontsize": "small", "va": "bottom"}
+        ax.set_yticks(range(len(rows)), labels=[label for label, _ in rows], ha="left", **text)
+        ax.tick_params(axis="y", length=0, pad=-4)  # above the bars, which get the whole width
         for place, (_, cost) in enumerate(rows):
-            self._write_cost(ax, place, ends[place], ends[place + 1], cost)
+            ax.text(self.epsilon, place, f"{cost}  ", ha="right", color=self._ink, **text)
         ax.set_xlim(0, max(self.epsilon, ends[-1]) * 1.05)
-        ax.set_ylim(n_rows - 0.4, -0.6)
+        ax.set_ylim(n_rows - 0.55, -0.75)
         ax.set_xlabel(f"ε spent{per(self.unit)}, oldest on top")
         total, delta = spent[-1] if len(spent) else (0.0, 0.0)
         deltas = f", δ = {cost_rounded_up(delta):g} of {self.delta:g}" if self.delta > 0 else ""
         return self._end(f"{budget(total)} of {in_short(self.epsilon)}{per(self.unit)} spent{deltas}")
 
-    def _write_cost(self, ax, place, start, end, cost):
-        """Write the cost of one entry beside its bar if there is room, else on it."""
-        style = {"x": (start + end) / 2, "ha": "center", "color": "white"}
-        if end < 0.6 * self.epsilon:
-            style = {"x": end, "ha": "left", "color": self._ink}
-        elif start > 0.4 * self.epsilon:
-            style = {"x": start, "ha": "right", "color": self._ink}
-        ax.text(y=place, s=f" {cost} ", va="center", fontsize="small", **style)
+    def _cost_of(self, entry):
+        """The cost of an entry, with its unit if that is not the unit of the total."""
+        return budget(entry.epsilon, entry.delta) + ("" if entry.unit == self.unit else per(entry.unit))
 
 
-def _label(entry):
-    """What spent it, and below that the release."""
-    return "\n".join(label_of(text, _MOST_LETTERS) for text in (entry.spender, entry.released) if text)
+def _label(entry, cost):
+    """What spent it, after the purpose, which is shortened first; and below that the release, beside the cost."""
+    room = [_LETTERS - len(cost)] if not entry.released else [_LETTERS, _LETTERS - len(cost)]
+    purpose = "" if entry.purpose is None else shortened(entry.purpose, max(room[0] - len(entry.what) - 2, 12)) + ": "
+    return "\n".join(map(label_of, (purpose + entry.what, entry.released), room))

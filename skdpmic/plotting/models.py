@@ -340,7 +340,8 @@ def _from_causes_down(arrows):
 class GraphDisplay(Display):
     """Plot of a causal graph: arrows for known directions, lines for unknown ones, thicker for stronger evidence.
 
-    The graph is computed from a release, so the plot costs no further budget and may be published.
+    The graph is computed from a release, so the plot costs no further budget and may be published. If no edge was
+    tested, because values repeat too often, the title says so.
 
     Parameters
     ----------
@@ -454,7 +455,10 @@ class GraphDisplay(Display):
         ax.margins(0.1, 0.07)
         self._draw_names(ax, marks)
         self._draw_edges(ax, marks)
-        return self._end(self.title)
+        p_values = np.zeros(marks.shape) if self.p_values is None else np.asarray(self.p_values, dtype=np.float64)
+        is_untested = marks.any() and np.isnan(p_values[marks]).all()
+        untested = "\nall edges untested: each may be there or not" if is_untested else ""
+        return self._end((self.title + untested).strip())
 
     def _draw_names(self, ax, marks):
         """Draw the names around a circle, causes above their effects, so that no edge crosses another name."""

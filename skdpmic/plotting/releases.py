@@ -149,7 +149,7 @@ class SummaryDisplay(Display):
             self._write_parts(column.cells, floor)
         self._draw_intervals(ax, floors)
         share = next((share for share in _ROUND_SHARES if share <= tallest), tallest)
-        heights, label = [floor + share for floor in floors], f"dotted: {share:.0%} of records"
+        heights, label = [floor + share for floor in floors], f"height of {share:.0%} of the records"
         ax.hlines(floors, 0, _RIGHT, color=self._ink, linewidth=0.8)
         ax.hlines(heights, 0, _RIGHT, color=self._ink, linewidth=0.7, linestyle="dotted", alpha=0.6, label=label)
         self._write_names(ax, [floor + 0.4 * tallest for floor in floors])
@@ -162,7 +162,7 @@ class SummaryDisplay(Display):
     def _draw_bars(self, ax, column, floor):
         """Draw the parts and the flags of a column, and write the shares of flags that exceed the noise."""
         places, slots = column.cells.part_places(), [_SLOTS[flag] for flag in column.cells.flags]
-        color, label = (LIMIT, "suspicious: bold, with !") if column.suspicious else (CHOSEN, "nothing suspicious")
+        color, label = (LIMIT, "check this column: bold, with !") if column.suspicious else (CHOSEN, "nothing to check")
         style = {"bottom": floor, "color": color, "label": label}
         apart = {"align": "edge", "edgecolor": ax.get_facecolor(), "linewidth": 0.5}
         self.bars_.append(ax.bar(places[:-1], column.parts, np.diff(places), **apart, **style))
@@ -181,7 +181,7 @@ class SummaryDisplay(Display):
             places = [bar.get_x() + bar.get_width() / 2 for bars in of_kinds for bar in bars]
             rows = zip(places, column.rows(), strict=True)
             lines += [(place, floor + lower, floor + upper) for place, (*_, lower, upper) in rows]
-        label = f"simultaneous 95% intervals, ± {margin:.1%}"
+        label = f"where bars may end without noise: ± {margin:.1%}\nor less, with 95% confidence for all"
         pale = {"colors": self._ink, "linewidth": 4, "alpha": 0.3}  # bars remain visible
         self.intervals_ = ax.vlines(*np.transpose(lines), label=label, **pale)
 
@@ -213,7 +213,7 @@ class SummaryDisplay(Display):
         names = [("! " if of.suspicious else "") + name for name, of in zip(names, self.columns_, strict=True)]
         for tick, column in zip(ax.set_yticks(heights, labels=names, fontsize="small"), self.columns_, strict=True):
             tick.label1.set_fontweight("bold" if column.suspicious else "normal")
-        headers = "missing", "below", "above\nor other"
+        headers = "missing", "below\nrange", "above\nrange\nor other"
         ax.set_xticks([_SLOTS[flag] for flag in (MISSING, BELOW, ABOVE)], labels=headers, fontsize="small")
         ax.tick_params(left=False, bottom=False, top=False, labelbottom=False, labeltop=True)
         ax.spines[:].set_visible(False)

@@ -267,12 +267,13 @@ class PrivateSummary:
         return wrapped("\n".join([*lines, *(self.suspicious or [NOTHING])]))
 
     def _repr_html_(self):
-        return as_html(self._shown())
+        return as_html(self._shown(), " open")
 
     def _shown(self):
         facts = [
             ("Released", "shares of values in each column"),
             ("Cost", budget(*self.privacy_spent)),
+            ("Shares", "of records that are missing, below or above the range, or of other labels; and where most are"),
             ("Intervals", f"after ±, for {_WHAT_INTERVALS_HOLD}"),
             *(("Suspicious", text) for text in self.suspicious or [NOTHING]),
         ]

@@ -91,7 +91,7 @@ def shown_scores(estimator):
     else:
         tables = ", and the noisy tables of counts behind them" if hasattr(estimator, "noisy_counts_") else ""
         released = f"scores of {features}, by {entry.statistic}{tables}"
-    order = by_rank(estimator)[:n_rows]
+    order = by_rank(estimator)[: n_rows + np.count_nonzero(estimator.ranking_ == 0)]  # with those kept in any case
     chosen, is_chosen = _choice(estimator)
     facts, columns = facts_of_release(estimator, released), feature_columns(estimator)
     if any(column.title == INTERVAL for column in columns):
