@@ -169,9 +169,7 @@ def as_html(shown, opened=""):
 
 def _in_a_row(shown):
     """What was chosen, or else released, and its cost."""
-    (first, what), facts = shown.facts[0], dict(shown.facts)
-    if "Chosen" in facts:
-        first, what = "Chosen", facts["Chosen"]
+    first, what = next((fact for fact in shown.facts if fact[0] == "Chosen"), shown.facts[0])
     if shown.is_marked is not None and any(shown.is_marked):
         names = [shortened(shown.columns[0].cells[i], _MOST_LETTERS_IN_ROW) for i in shown.order if shown.is_marked[i]]
         what = ", ".join(names[:MOST_ROWS]) + and_more(len(names))

@@ -53,10 +53,10 @@ def _private_steps(pipeline):
 
 def columns_of(several):
     """The columns that were looked at, once each; they are numbered if no release knows names."""
-    of_summary = ([column.name for column in getattr(each, "columns", ())] for each in several)
-    names = [getattr(each, "feature_names_in_", own) for each, own in zip(several, of_summary, strict=True)]
-    named = dict.fromkeys(str(name) for of_each in names for name in of_each)
-    return [*named] or [f"feature {j}" for j in range(max(getattr(each, "n_features_in_", 0) for each in several))]
+    own = [[column.name for column in getattr(each, "columns", ())] for each in several]  # of a summary
+    names = [name for each, its in zip(several, own, strict=True) for name in getattr(each, "feature_names_in_", its)]
+    most = max(getattr(each, "n_features_in_", 0) for each in several)
+    return list(dict.fromkeys(map(str, names))) or [f"feature {j}" for j in range(most)]
 
 
 def together(each, limits):

@@ -454,8 +454,8 @@ class GraphDisplay(Display):
         ax.spines[:].set_visible(False)
         ax.margins(0.1, 0.07)
         self._draw_names(ax, marks)
-        self._draw_edges(ax, marks)
         p_values = np.zeros(marks.shape) if self.p_values is None else np.asarray(self.p_values, dtype=np.float64)
+        self._draw_edges(ax, marks, np.searchsorted(_SHARES, p_values / self.alpha))  # NaN is beyond all
         is_untested = marks.any() and np.isnan(p_values[marks]).all()
         untested = "\nall edges untested: each may be there or not" if is_untested else ""
         return self._end((self.title + untested).strip())
@@ -473,9 +473,12 @@ class GraphDisplay(Display):
         ax.update_datalim(places)
         ax.autoscale_view()
 
-    def _draw_edges(self, ax, marks):
-        """Draw arrows, and each line once, from box to box; the legend explains what is drawn."""
-        of_evidence, is_line = self._evidence(marks), marks & marks.T
+    def _draw_edges(self, ax, marks, of_evidence):
+        """Draw arrows, and each line once, from box to box; the legend explains what is drawn.
+
+        `of_evidence` is the number of the line for each edge: 0 for the strongest, 3 if a test is no evidence.
+        """
+        is_line = marks & marks.T
         is_drawn = marks & ~np.tril(is_line)
         self.edges_ = {}
         for i, j in np.argwhere(is_drawn).tolist():
@@ -494,8 +497,3 @@ class GraphDisplay(Display):
         for kind in [] if self.p_values is None else np.unique(of_evidence[is_drawn]).tolist():
             width, style = _LINES[kind]
             ax.plot([], [], linewidth=width, linestyle=style, color=self._ink, alpha=0.6, label=labels[kind])
-
-    def _evidence(self, marks):
-        """Number of the line for the evidence of each edge: 0 for the strongest, 3 if a test is none."""
-        p_values = np.zeros(marks.shape) if self.p_values is None else np.asarray(self.p_values, dtype=np.float64)
-        return np.searchsorted(_SHARES, p_values / self.alpha)  # NaN is beyond all
