@@ -15,6 +15,7 @@ from skdpmic.codebook.codebook import Codebook, features_among
 from skdpmic.codebook.toml_file import template_of
 from skdpmic.command_line import outputs
 from skdpmic.command_line.data import open_data
+from skdpmic.privacy.composition import check_delta, check_epsilon
 from skdpmic.table.facts import refuse_no_choice
 
 
@@ -82,7 +83,7 @@ def summary(arguments, run):
 
     frame = reading.read_frame(source, codebook, names)
     _, size = results.size_in_words(codebook.records(frame), codebook)
-    outputs.ask(arguments, account, f"A private summary of {counted(len(names), 'column')} of {size}.")
+    outputs.ask(arguments, account, [f"A private summary of {counted(len(names), 'column')} of {size}."])
     budget = {"epsilon": arguments.epsilon, "delta": arguments.delta, "ledger": account}
     with contextlib.redirect_stdout(sys.stderr):  # of progress
         released = private_summary(frame, codebook, verbose=int(arguments.verbose), **budget)
@@ -101,6 +102,9 @@ def plan(arguments, run):
     codebook = Codebook.read(arguments.codebook)
     _check_choice(arguments, codebook)
     public = codebook.target(arguments.target, arguments.features)
+    refuse_no_choice(arguments.k, arguments.keep, len(public["bounds"] | public["categories"]))
+    check_epsilon(1.0 if arguments.epsilon is None else arguments.epsilon)
+    check_delta(arguments.delta)
     from skdpmic.command_line import results
 
     rows = results.plan_of_names(arguments, public)
@@ -121,7 +125,7 @@ def select(arguments, run):
     selector = results.selector_of(arguments, codebook.target(arguments.target, names))
     selector.set_params(ledger=account, verbose=int(arguments.verbose))
     n_samples, size = results.size_in_words(records, codebook)
-    outputs.ask(arguments, account, *results.beforehand(selector, n_samples, size, len(names)))
+    outputs.ask(arguments, account, results.beforehand(selector, n_samples, size, len(names)))
     with contextlib.redirect_stdout(sys.stderr):  # of progress
         selector.fit(**records)
     chosen = results.chosen_by(selector)

@@ -283,15 +283,15 @@ def _is_terminal():
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def ask(arguments, ledger, *facts):
+def ask(arguments, ledger, facts=()):
     """Raise unless the user agrees to the cost.
 
     Parameters
     ----------
     arguments : argparse.Namespace
     ledger : BudgetLedger or None
-    *facts : str
-        Information to print first, from public numbers.
+    facts : iterable of str, default=()
+        Information to print first, from public numbers; made only if the user is asked.
     """
     if arguments.yes:
         return

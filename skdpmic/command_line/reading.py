@@ -76,17 +76,18 @@ class ParquetFile:
 
     def read(self, entries):
         """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
-        names = [name for name in self.names if name in entries]
-        few = [name for name in names if (entry := entries[name]) is not None and entry.has_text_labels]
-        table = read_by_engine(self.name, self._batches, names, few)
-        where = {name: f"column {quoted(name)} of {self.name}" for name in names if table.num_rows}
-        return pyarrow.table([_typed(table[name], entries[name], where[name]) for name in where], list(where))
+        table = read_by_engine(self.name, self._as_they_are, entries)
+        names = [name for name in self.names if name in table.column_names and name in entries]
+        return pyarrow.table(
+            [_typed(table[name], entries[name], f"column {quoted(name)} of {self.name}") for name in names], names
+        )
 
-    def _batches(self, names, few):
-        """These columns, and some of them as codes of few texts."""
-        texts = [name for name in few if types.is_string(self.outline.field(name).type)]
+    def _as_they_are(self, entries):
+        """The columns with an entry, labels as codes of few texts."""
+        labels = [name for name, entry in entries.items() if entry is not None and entry.has_text_labels]
+        texts = [name for name in labels if types.is_string(self.outline.field(name).type)]
         file = pyarrow.parquet.ParquetFile(self._path, read_dictionary=texts)
-        return _joined(file.iter_batches(_ROWS, columns=names), self.name, file.metadata.num_rows)
+        return _joined(file.iter_batches(_ROWS, columns=list(entries)), self.name, file.metadata.num_rows)
 
 
 def _typed(column, entry, where):
@@ -270,22 +271,19 @@ def _n_lines(source):
 
 def _texts_or(number, source, names, entries, n_lines):
     """These columns as text, or codes of few texts, and numbers in this type; errors quote none of it."""
-    of_entries = {name: _read_as(entries[name], number) for name in names}
-    n_names, nulls = len(source.all_names), list(_NULLS)
+    n_names, kinds = len(source.all_names), {name: _read_as(entries[name], number) for name in names}
     # Values may hold line breaks, so that blocks do not end inside quotes.
     parsing = {"delimiter": source.delimiter, "newlines_in_values": True, "ignore_empty_lines": n_names > 1}
-    values = {"include_columns": names, "null_values": nulls, "strings_can_be_null": False}
+    values = {"include_columns": names, "null_values": list(_NULLS), "strings_can_be_null": False}
     options = (
         pyarrow.csv.ReadOptions(block_size=_BLOCK, column_names=source.all_names, skip_rows=1),
         pyarrow.csv.ParseOptions(**parsing),
-        pyarrow.csv.ConvertOptions(column_types=of_entries, decimal_point=source.decimal, **values),
+        pyarrow.csv.ConvertOptions(column_types=kinds, decimal_point=source.decimal, **values),
     )
-
-    def read():
-        return _joined(pyarrow.csv.open_csv(source.path, *options), source.name, n_lines)
-
     try:
-        return read_by_engine(source.name, read)
+        return read_by_engine(
+            source.name, lambda: _joined(pyarrow.csv.open_csv(source.path, *options), source.name, n_lines)
+        )
     except ValueError as error:
         message = f"{error} Every line must have {n_names} values in UTF-8, as the first has names."
     raise ValueError(message)

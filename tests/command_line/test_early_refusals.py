@@ -47,6 +47,7 @@ def loaded(slow, *options):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+PLAN = ["plan", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--n-samples", "1000"]
 QUICK = {
     "help": (0, ["--help"]),
     "help of a command": (0, ["select", "--help"]),
@@ -61,6 +62,8 @@ QUICK = {
     "no choice": (1, [*SELECT, "--k", "6"]),
     "epsilon": (1, [*SUMMARY, "--epsilon", "-1"]),
     "delta": (1, [*SUMMARY, "--delta", "1"]),
+    "epsilon of a plan": (1, [*PLAN, "--epsilon", "0"]),
+    "choice of a plan": (1, [*PLAN, "--epsilon", "1", "--k", "6"]),
     "no ledger": (1, [*SUMMARY, "--ledger", "none.db"]),
     "budget": (3, [*SUMMARY, "--ledger", "people.db", "--epsilon", "5"]),
     "output": (1, [*SELECT, "-o", "people.csv"]),
