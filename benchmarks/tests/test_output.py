@@ -21,6 +21,7 @@ SCRIPTS = {
     "explain": [],
     "findings": [],
     "first_picture": [],
+    "integers": [],
     "models.__main__": ["--repeats", "1"],
     "models.picture": [],
     "paper.report": ["--output", "benchmarks/paper/results/report.md"],

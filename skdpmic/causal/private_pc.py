@@ -97,10 +97,10 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         :class:`skdpmic.correlation.PrivateCorrelation`.
     untied_fraction_ : ndarray of shape (n_features,)
         Noisy share of pairs of records with different values, for each column; for a table of numbers.
-    noisy_counts_ : list of ndarray of shape (n_labels + 2,) or (65,)
+    noisy_counts_ : list of ndarray of shape (n_labels + 2,) or (n_cells + 1,)
         The first release for columns with parts: the noisy number of records with each label, other labels, and missing
-        values; or in each of 64 cells of equal width of the range, and with missing values.
-    parts_ : list of ndarray of shape (n_labels + 2,) or (65,)
+        values; or in each of 64 cells of equal width of the range, or of fewer integers, and with missing values.
+    parts_ : list of ndarray of shape (n_labels + 2,) or (n_cells + 1,)
         The part of each of these. Labels without evidence of records, because noise may hide them, share the part of
         the most frequent label.
     noisy_blanks_ : ndarray of shape (2,) or None

@@ -13,12 +13,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.readable import abbreviated, almost, are_text, is_date
 from skdpmic._utils.texts import quoted, require, warn
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
 from skdpmic.codebook import toml_file
-from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, IDENTIFIER, KINDS, LABELS, NUMBER, TEXT
+from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, IDENTIFIER, INTEGER, KINDS, LABELS, NUMBER, TEXT
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
 from skdpmic.table.facts import labels_of
 from skdpmic.table.frames import as_frame, columns_at, is_frame
@@ -41,9 +42,9 @@ class ColumnEntry:
 
     Parameters
     ----------
-    kind : {"number", "date", "duration", "labels", "boolean", "identifier", "text"}
-    bounds : tuple, default=None
-        Range of numbers, dates or durations, in the form of an entry of the estimators' `bounds`.
+    kind : {"number", "integer", "date", "duration", "labels", "boolean", "identifier", "text"}
+    bounds : tuple or range, default=None
+        Range of numbers, integers, dates or durations, in the form of an entry of the estimators' `bounds`.
     labels : tuple, default=None
         Public labels.
     unit, description : str, default=None
@@ -58,7 +59,7 @@ class ColumnEntry:
     """
 
     kind: str
-    bounds: tuple | None = None
+    bounds: tuple | range | None = None
     labels: tuple | None = None
     unit: str | None = None
     description: str | None = None
@@ -83,6 +84,8 @@ class ColumnEntry:
         values = {}
         if self.labels is not None:
             values = {"labels": list(self.labels)}
+        elif self.kind == INTEGER:
+            values = {"range": [self.bounds[0], self.bounds[-1]]}
         elif self.bounds is not None:
             ends = [end for end in self.bounds if end != "log"]
             given = [_count(end, self.unit) for end in ends] if self.kind == DURATION else ends
@@ -97,9 +100,9 @@ def entry_of(given, where):
 
     Parameters
     ----------
-    given : tuple, list, str or dict
-        A tuple is a range or knots, as in `bounds`; a list holds labels, as in `categories`; a str is a type that needs
-        no further fields; a dict has the fields of a codebook file.
+    given : tuple, range, list, str or dict
+        A tuple is a range or knots, and a range holds integers, as in `bounds`; a list holds labels, as in
+        `categories`; a str is a type that needs no further fields; a dict has the fields of a codebook file.
     where : str
         Name of the column in errors.
 
@@ -111,20 +114,22 @@ def entry_of(given, where):
         return given
     if isinstance(given, dict):
         return _entry_of_fields(given, where)
-    if isinstance(given, tuple):
+    if isinstance(given, tuple | range):
         return _entry_of_bounds(given, where)
     if isinstance(given, list):
         return ColumnEntry(LABELS, labels=_labels(given, where))
     if isinstance(given, str) and given in (BOOLEAN, IDENTIFIER, TEXT):
         return ColumnEntry(given)
     raise ValueError(
-        f"{where} must be a tuple (a range or knots), a list (of labels), 'boolean', 'identifier', 'text' or a dict of "
-        f"{list(_FIELDS)}, got {quoted(given)}."
+        f"{where} must be a tuple (a range or knots), a range (of integers), a list (of labels), 'boolean', "
+        f"'identifier', 'text' or a dict of {list(_FIELDS)}, got {quoted(given)}."
     )
 
 
 def _entry_of_bounds(bounds, where):
     domain = domain_of(bounds, f"the range of {where}")
+    if isinstance(bounds, range):
+        return ColumnEntry(INTEGER, bounds=bounds)
     kind = _KINDS_OF_BOUNDS[domain.of]
     plain = ()
     if kind == NUMBER or max(map(abs, domain.bounds)) <= _FARTHEST:
@@ -195,6 +200,9 @@ def _entry_of_values(fields, blank, where):
         raise ValueError(f"the {name} of {where} must be {must[name][0]}, got {quoted(value)}: use {must[name][1]}.")
     if any(isinstance(end, str) for end in value):
         raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {quoted(value)}.")
+    if kind == INTEGER and name == "range" and "scale" not in fields:
+        require(all(map(is_whole, value)), f"the range of {where} must hold two integers", value)
+        return _entry_of_bounds(range(int(value[0]), int(value[1]) + 1), where)
     ends = _durations(value, fields.get("unit"), where) if kind == DURATION else value
     return _entry_of_bounds((*ends, "log") if fields.get("scale") == "log" else tuple(ends), where)
 
@@ -319,11 +327,11 @@ class Codebook:
     ----------
     columns : dict
         One entry per column, by name. A tuple is a range or knots, as in `bounds`: ``(0, 110)``, ``(0, 1e6, "log")``,
-        ``(10, 20, 25, 30, 60)``, or dates. A list holds labels, as in `categories`. "boolean" means yes or no, 1 or 0.
-        Columns of type "identifier" and "text" are never used. A dict has the fields of a codebook file, such as `unit`
-        and `description`. In a name, ``*`` matches any characters and ``?`` one character: ``"bp_*": (0, 300)``
-        describes all columns whose names start with ``bp_``. A name takes precedence over patterns, and an earlier
-        pattern over later ones.
+        ``(10, 20, 25, 30, 60)``, or dates; ``range(1, 6)`` holds the integers from 1 to 5. A list holds labels, as in
+        `categories`. "boolean" means yes or no, 1 or 0. Columns of type "identifier" and "text" are never used. A dict
+        has the fields of a codebook file, such as `unit` and `description`. In a name, ``*`` matches any characters and
+        ``?`` one character: ``"bp_*": (0, 300)`` describes all columns whose names start with ``bp_``. A name takes
+        precedence over patterns, and an earlier pattern over later ones.
     groups : str or list of str, default=()
         The column, or the columns together, that identify the person behind each row, if people may have several rows.
         They are never features.

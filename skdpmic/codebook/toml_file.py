@@ -10,9 +10,10 @@ from skdpmic._utils.readable import abbreviated, check_names, is_dask_collection
 from skdpmic._utils.texts import escaped, quoted
 from skdpmic._utils.user_files import content_of
 
-NUMBER, DATE, DURATION, LABELS, BOOLEAN = "number", "date", "duration", "labels", "boolean"
+NUMBER, INTEGER, DATE, DURATION = "number", "integer", "date", "duration"
+LABELS, BOOLEAN = "labels", "boolean"
 IDENTIFIER, TEXT = "identifier", "text"
-KINDS = (NUMBER, DATE, DURATION, LABELS, BOOLEAN, IDENTIFIER, TEXT)
+KINDS = (NUMBER, INTEGER, DATE, DURATION, LABELS, BOOLEAN, IDENTIFIER, TEXT)
 VERSION = 1  # of the format; readers refuse later ones
 _MOST_BYTES = 2**22  # of a file; ten thousand columns with all fields take half of it
 _MOST_LEVELS = 16  # of brackets in one another, and of parts of a key: tomllib's time grows faster than their number
@@ -172,12 +173,12 @@ def _refuse_long(n_bytes):
 _TYPE = "or identifier, or text, which are never used"
 _RANGE = "lowest and highest possible value, such as [0, 120]"
 _COMMENTS = {
-    NUMBER: {"type": "or labels, if numbers stand for categories; or identifier", "range": _RANGE},
+    NUMBER: {"type": "or integer, for whole numbers; or labels, for categories; or identifier", "range": _RANGE},
     DATE: {"range": "first and last possible day, such as [2020-01-01, 2025-12-31]"},
     DURATION: {"range": "shortest and longest possible, in this unit"},
     LABELS: {"type": _TYPE, "labels": 'all possible labels, such as ["f", "m"]'},
     TEXT: {"type": "never used"},
-    "": {"type": "number, date, duration, labels, boolean, identifier or text"},
+    "": {"type": "number, integer, date, duration, labels, boolean, identifier or text"},
 }
 _BLANKS = {NUMBER: {"range": []}, DATE: {"range": []}, DURATION: {"range": [], "unit": "days"}, LABELS: {"labels": []}}
 

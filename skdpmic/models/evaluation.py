@@ -28,7 +28,7 @@ from skdpmic.models.evaluation_result import PrivateEvaluation, bounded_scale
 from skdpmic.privacy.composition import Cost, check_epsilon, exact
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, laplace_deviation, with_noise
 from skdpmic.release.path import run
-from skdpmic.table.domains import NUMBERS, Range, domain_of
+from skdpmic.table.domains import NUMBERS, Range, domain_of, limits_of
 from skdpmic.table.frames import in_memory, is_frame
 from skdpmic.table.records import check_enough
 from skdpmic.table.values import check_classes, check_given_together, check_max_rows, make_target, read_people
@@ -360,8 +360,7 @@ def _bounds(model, target_bounds):
     domain = domain_of(given, "target_bounds")
     if domain.of != NUMBERS:
         raise ValueError("target_bounds must be numbers to measure errors, got dates or durations.")
-    numbers = [bound for bound in domain.bounds if bound != "log"]
-    return numbers[0], numbers[-1]
+    return limits_of(domain)
 
 
 _OWN_MODELS = "skdpmic.models."

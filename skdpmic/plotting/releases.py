@@ -16,7 +16,7 @@ from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.release.summary import ColumnShares, PrivateSummary
 from skdpmic.release.summary_cells import ABOVE, BELOW
-from skdpmic.table.domains import MISSING, OTHER, Knots, LogRange
+from skdpmic.table.domains import MISSING, OTHER, Integers, Knots, LogRange
 
 # Horizontally, parts extend from 0 to 1, with flags to their right. Vertically, heights are shares, and a row is this
 # many times as high as the tallest bar: room for the ends of the range below, and a little above.
@@ -26,7 +26,7 @@ _FLAG_WIDTH, _RIGHT = 0.07, 2.1  # room for the number beside the bar of a flag
 _MOST_LETTERS = 20  # of a name
 _LETTERS = 26  # that fit below the parts
 _MOST_LABELS = 4  # written individually
-_SCALES = {LogRange: "(log)", Knots: "(knots)"}
+_SCALES = {LogRange: "(log)", Knots: "(knots)", Integers: "(integers)"}
 _ROUND_SHARES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
@@ -187,15 +187,16 @@ class SummaryDisplay(Display):
 
     def _write_parts(self, cells, floor):
         """Write the ends of the range below the bars, or the labels: all if few, else the first and the last."""
-        ends = cells.part_ends()
-        if cells.is_nominal and cells.n_parts <= _MOST_LABELS:
-            labels, n = labels_apart([labels[0] for labels in ends], _LETTERS // cells.n_parts), cells.n_parts
+        if cells.has_names and cells.n_parts <= _MOST_LABELS:
+            firsts, n = [labels[0] for labels in cells.part_ends()], cells.n_parts
+            labels = labels_apart(firsts, _LETTERS // n)
             texts = [((2 * part + 1) / (2 * n), "center", label) for part, label in enumerate(labels)]
         else:
-            if cells.is_nominal:
-                first, between, last = ends[0][0], f"({len(cells.domain.labels)} labels)", ends[-1][-1]
-            else:
-                first, between, last = ends[0], _SCALES.get(type(cells.domain), ""), ends[-1]
+            first, last = cells.first_and_last()
+            between = (
+                f"({len(cells.domain.labels)} labels)" if cells.is_nominal else _SCALES.get(type(cells.domain), "")
+            )
+            if not cells.has_names:
                 last = last.removeprefix(f"{first[:10]}T")  # the same day is written once
             first, last = labels_apart([first, last], _LETTERS // 2 - 1)
             between = between if len(first + between + last) < _LETTERS - 2 else "…"

@@ -17,7 +17,8 @@ from scipy.special import betainc, gammaincc, gammaln
 from skdpmic.privacy.composition import Cost, budget_of, exact
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian, geometric, uniform_below
-from skdpmic.table.domains import MISSING, OTHER, Labels, ends_in_words, in_unit_interval, names_of_labels
+from skdpmic.table import domains
+from skdpmic.table.domains import MISSING, OTHER, Integers, Labels
 
 BELOW, ABOVE = "below", "above"
 _FLAGS_OF_NUMBERS, _FLAGS_OF_LABELS = (MISSING, BELOW, ABOVE), (MISSING, OTHER)
@@ -33,7 +34,7 @@ class SummaryCells:
 
     Parameters
     ----------
-    domain : Range, LogRange, Knots or Labels
+    domain : Range, LogRange, Knots, Integers or Labels
         Public description of the column.
     """
 
@@ -45,6 +46,16 @@ class SummaryCells:
         return isinstance(self.domain, Labels)
 
     @property
+    def n_values(self):
+        """Number of labels or integers; infinity for other numbers."""
+        return len(self.domain.labels) if self.is_nominal else domains.parts_at_most(math.inf, self.domain.encoded)
+
+    @property
+    def has_names(self):
+        """Whether parts have the names of their labels or integers, of which each has about equally many."""
+        return self.n_values < math.inf
+
+    @property
     def flags(self):
         """What may be wrong with a value; a further cell of this set holds the valid values."""
         return _FLAGS_OF_LABELS if self.is_nominal else _FLAGS_OF_NUMBERS
@@ -52,7 +63,7 @@ class SummaryCells:
     @property
     def n_parts(self):
         """The number of parts of the public range; a further cell holds missing values and those outside."""
-        return min(len(self.domain.labels), _MOST_PARTS) if self.is_nominal else _MOST_PARTS
+        return min(self.n_values, _MOST_PARTS)
 
     @property
     def sizes(self):
@@ -60,16 +71,23 @@ class SummaryCells:
         return len(self.flags) + 1, self.n_parts + 1
 
     def part_ends(self):
-        """The ends of the parts of numbers or dates; for labels, the labels of each part: all as text."""
+        """The ends of the parts of numbers or dates; for labels and integers, those of each part: all as text."""
+        if isinstance(self.domain, Integers):
+            return self.domain.runs(self.n_parts)
         if self.is_nominal:
-            parts, names = self._parts_of_labels(), names_of_labels(self.domain.labels)
+            parts, names = self._parts_of_labels(), domains.names_of_labels(self.domain.labels)
             return [[name for name, j in zip(names, parts, strict=True) if j == part] for part in range(self.n_parts)]
         lower, upper = self.domain.encoded
-        return ends_in_words([self.domain.decode(lower + end * (upper - lower)) for end in _ENDS])
+        return domains.ends_in_words([self.domain.decode(lower + end * (upper - lower)) for end in _ENDS])
+
+    def first_and_last(self):
+        """The ends of the range, or the first and the last label, as text."""
+        first, *_, last = self.part_ends()
+        return (first[0], last[-1]) if self.has_names else (first, last)
 
     def part_places(self):
         """The ends of the parts on an axis from 0 to 1, for figures."""
-        return np.linspace(0, 1, self.n_parts + 1) if self.is_nominal else np.array(_ENDS)
+        return np.linspace(0, 1, self.n_parts + 1) if self.has_names else np.array(_ENDS)
 
     def _parts_of_labels(self):
         """Single labels, or groups of neighbouring labels of equal size if there are more labels than parts."""
@@ -105,12 +123,13 @@ class SummaryCells:
 
     def _cells_of_numbers(self, values):
         values = values.astype(np.float64, copy=False)  # in float32, bounds would be rounded
-        numbers = [bound for bound in self.domain.bounds if bound != "log"]
-        is_missing, is_below, is_above = np.isnan(values), values < numbers[0], values > numbers[-1]
-        flag_of = np.select([is_missing, is_below, is_above], [0, 1, 2], 3)
-        inside = self.domain.encode(np.where(flag_of == 3, values, numbers[0]))
-        places = in_unit_interval(inside, *self.domain.encoded)
-        part_of = sum((places >= end).view(np.int8) for end in _ENDS[1:-1])  # a search among few ends takes longer
+        values = domains.nearest_integers(values) if self.has_names else values
+        lowest, highest = domains.limits_of(self.domain)
+        flag_of = np.select([np.isnan(values), values < lowest, values > highest], [0, 1, 2], 3)
+        inside = self.domain.encode(np.where(flag_of == 3, values, lowest))
+        places = domains.in_unit_interval(inside, *self.domain.encoded)
+        ends = self.part_places()[1:-1]
+        part_of = sum((places >= end).view(np.int8) for end in ends)  # a search among few ends takes longer
         return flag_of, np.where(flag_of == 3, part_of, self.n_parts)
 
 

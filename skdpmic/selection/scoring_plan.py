@@ -19,7 +19,7 @@ from skdpmic.release.path import FitPlan, check_budget_and_run
 from skdpmic.statistics.chance import ChanceScores
 from skdpmic.statistics.measure import Statistic
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named
-from skdpmic.table.domains import Nominal
+from skdpmic.table.domains import kind_of
 from skdpmic.table.facts import PublicFacts, n_candidates, refuse_no_choice
 from skdpmic.table.records import Shape, read_records
 from skdpmic.table.values import USUAL_MEAN, check_target_shares
@@ -241,8 +241,8 @@ class ReadyToScore:
                 domain = public.description.target
                 results["target_cut_"] = domain.decode(shares.cut(domain.encoded))
         if "scores_" in released:
-            labels = [each.n_labels if isinstance(each, Nominal) else 0 for each in self.shape.domains]
-            model = NullModel(measure, self.shape.n_samples, self.shape.rows_per_group, np.array(labels))
+            kinds = [kind_of(domain) for domain in self.shape.domains]
+            model = NullModel(measure, self.shape.n_samples, self.shape.rows_per_group, kinds)
             results |= {"_noise": self.mechanism, "_null_model": model}
             if shares is not None and (largest := measure.largest_score(self.shape.n_samples)) is not None:
                 results["largest_possible_score_"] = largest
@@ -333,14 +333,14 @@ class NullModel:
     measure : Measure
     n_samples : int
     rows_per_group : int
-    n_labels : int ndarray of shape (n_features,)
-        Number of labels of nominal features; 0 for numbers.
+    kinds : list of length n_features
+        Of each feature, from :func:`skdpmic.table.domains.kind_of`.
     """
 
     measure: Any
     n_samples: int
     rows_per_group: int
-    n_labels: np.ndarray
+    kinds: list
 
     def p_values(self, scores, noise):
         """The p-value of each score, of shape (n_features,).
@@ -358,7 +358,7 @@ class NullModel:
                 f"max_rows_per_group=1, got {self.rows_per_group}."
             )
         p_values = np.empty(len(scores))
-        for n_labels in set(self.n_labels.tolist()):
-            of_kind = self.n_labels == n_labels
-            p_values[of_kind] = self.measure.null_law(self.n_samples, n_labels or None).p_values(scores[of_kind], noise)
+        for kind in set(self.kinds):
+            of_kind = np.array([each == kind for each in self.kinds])
+            p_values[of_kind] = self.measure.null_law(self.n_samples, kind).p_values(scores[of_kind], noise)
         return p_values

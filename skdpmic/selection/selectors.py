@@ -103,7 +103,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         Public ranges of numeric features, required except with "kendall"; values outside are clipped. A range
         is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
-        each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
+        each two neighbours (:func:`private_bounds` learns these); or, for integers, ``range(1, 6)``, which holds 1 to
+        5: other numbers count as the nearest of them, halves up. Columns of dates or durations need bounds of dates or
         durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
         name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,).
     categories : dict, default=None
@@ -440,7 +441,8 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         Public ranges of numeric features, required except with "kendall"; values outside are clipped. A range
         is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
-        each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
+        each two neighbours (:func:`private_bounds` learns these); or, for integers, ``range(1, 6)``, which holds 1 to
+        5: other numbers count as the nearest of them, halves up. Columns of dates or durations need bounds of dates or
         durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
         name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,).
     categories : dict, default=None
@@ -716,7 +718,8 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         Public ranges of numeric features, required except with "kendall"; values outside are clipped. A range
         is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
-        each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
+        each two neighbours (:func:`private_bounds` learns these); or, for integers, ``range(1, 6)``, which holds 1 to
+        5: other numbers count as the nearest of them, halves up. Columns of dates or durations need bounds of dates or
         durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
         name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,).
     categories : dict, default=None

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdpmic.table.domains import Nominal
+from skdpmic.table.domains import UNIT, Nominal, Whole, kind_of
 from skdpmic.table.values import ClassTarget, NumericTarget
 
 _MOST_SAMPLES = 10_000  # simulated; for more records, chance scores fall at the rate of the measure
 _DRAWS = 24
 _LEVELS = (0.0, 0.05, 0.1, 0.2, 0.4)  # single scores of a feature at which the gains of others are simulated
-_UNIT = (0.0, 1.0)
 
 
 class ChanceScores(NamedTuple):
@@ -45,7 +44,7 @@ class ChanceScores(NamedTuple):
     @classmethod
     def of(cls, measure, shape, candidates=None):
         """Those of features of a table, of which the indices of some may be given."""
-        kinds = [_kind(shape.domains[j]) for j in (range(shape.n_features) if candidates is None else candidates)]
+        kinds = [kind_of(shape.domains[j]) for j in (range(shape.n_features) if candidates is None else candidates)]
         distinct = dict.fromkeys(kinds)
         public, n, shares = measure.without_target_shares(), int(shape.n_groups), _simulated_shares(measure)
         is_needed = len(distinct) > 1 and measure.chance_rate is not None
@@ -94,12 +93,12 @@ def chance_added(measure, shape, given, alone, candidates):
     -------
     ndarray of shape (n_candidates,)
     """
-    kinds = [_kind(shape.domains[j]) for j in candidates]
+    kinds = [kind_of(shape.domains[j]) for j in candidates]
     if len(set(kinds)) == 1:
         return np.zeros(len(kinds))
     factor, shares, n = measure.chance_factor, _class_shares(measure), int(shape.n_groups)
     level = max(level for level in _LEVELS if level <= max(alone, 0.0) / _largest_binary_score(shares))
-    public = (measure.without_target_shares(), shares, _kind(shape.domains[given]), n, level)
+    public = (measure.without_target_shares(), shares, kind_of(shape.domains[given]), n, level)
     return factor * np.array([_added(kind, *public) for kind in kinds])
 
 
@@ -126,11 +125,6 @@ def _largest_binary_score(shares):
     return float(np.mean([abs(s - 2 * low) / max(s, 1 - s) for s, low in zip(shares, below, strict=True)]))
 
 
-def _kind(domain):
-    """The kind of a domain; ranges of numbers do not matter."""
-    return domain if isinstance(domain, Nominal) else _UNIT
-
-
 @lru_cache(maxsize=256)
 def chance_score(measure, domain, n, shares=None):
     """Mean score of independent variables with uniform distributions, from a simulation with fixed random numbers.
@@ -139,7 +133,7 @@ def chance_score(measure, domain, n, shares=None):
     ----------
     measure : Measure
         Measure with grids, which has a `chance_rate`.
-    domain : pair of floats or Nominal
+    domain : pair of floats, Whole or Nominal
         Scale of the feature. No values are missing, and there are no other labels.
     n : int
         Number of records.
@@ -170,7 +164,7 @@ def _added(domain, measure, shares, given, n, level):
     added = []
     for _ in range(_DRAWS // 2):
         column = _feature(given, n_drawn, random)
-        half = 2 * column < (given.n_labels if isinstance(given, Nominal) else 1)
+        half = 2 * column < _n_values(given)
         is_upper = half == (2 * random.random_sample(n_drawn) < 1 + level)
         places = (is_upper + random.random_sample(n_drawn)) / 2
         target = _target(measure.n_classes, shares, places)
@@ -188,11 +182,18 @@ def _drawn_target(n_classes, shares, n, random):
 def _target(n_classes, shares, places):
     """A target of numbers at these places in [0, 1), or of classes, into which it is divided by their shares."""
     if n_classes is None:
-        return NumericTarget(places, _UNIT)
+        return NumericTarget(places, UNIT)
     return ClassTarget(np.searchsorted(np.cumsum(shares)[:-1], places, side="right"), n_classes)
 
 
-def _feature(domain, n, random):
-    if isinstance(domain, Nominal):
-        return random.randint(domain.n_labels, size=n).astype(np.uint32)
-    return random.random_sample(n)
+def _n_values(kind):
+    """Number of labels or integers, which are 0, 1, ...; for other numbers 1, the end of their range."""
+    if isinstance(kind, Nominal):
+        return kind.n_labels
+    return kind.n_integers if isinstance(kind, Whole) else 1
+
+
+def _feature(kind, n, random):
+    if kind == UNIT:
+        return random.random_sample(n)
+    return random.randint(_n_values(kind), size=n).astype(np.uint32 if isinstance(kind, Nominal) else np.float64)

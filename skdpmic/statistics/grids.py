@@ -14,6 +14,7 @@ import numpy as np
 from skdpmic._utils.arguments import is_number
 from skdpmic._utils.jit import in_numpy, jit, uses_numpy
 from skdpmic._utils.texts import quoted
+from skdpmic.table.domains import inner_ends
 
 # --- Limits of B and c (``benchmarks/results/defaults.md``) -----------------------------------------------------------
 
@@ -259,7 +260,7 @@ def parts_of_each(columns, bounds, n_parts):
     ranges = np.array(list(number), dtype=np.float64)
     lo, hi = ranges[:, :1], ranges[:, 1:]
     guarded = np.full((len(ranges), n_parts), np.nan)
-    guarded[:, :-1] = lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
+    guarded[:, :-1] = inner_ends(lo, hi, n_parts)
     return locate_each(columns, [number[pair] for pair in bounds], guarded, ranges)
 
 

@@ -78,10 +78,19 @@ def listed(columns, names):
 
 
 _RECORDS_A_LABEL = 20
+_FEW_INTEGERS = 20  # may be meant as labels
 
 
-def warn_about_many_labels(shape, names):
-    """Warn about nominal features with too many labels for the number of records."""
+def warn_about_many_labels(shape, names, domains=()):
+    """Warn about nominal features with too many labels for the number of records, or with integers for labels."""
+    for j, domain in enumerate(domains):
+        if run := _integers_of(domain):
+            key = quoted(j if names is None else str(names[j]))
+            warn(
+                f"{_label('categories', j, names)} are all integers from {run[0]} to {run[-1]}, whose order labels "
+                f'lose: write bounds={{{key}: {run}}}, or in a codebook, type = "integer" and range = '
+                f"[{run[0]}, {run[-1]}], unless they are codes without an order."
+            )
     most = shape.n_groups // _RECORDS_A_LABEL
     many = [j for j, domain in enumerate(shape.domains) if isinstance(domain, forms.Nominal) and domain.n_labels > most]
     if many:
@@ -90,6 +99,15 @@ def warn_about_many_labels(shape, names):
             f"{shape.n_groups:,} samples, so chance alone makes scores of these features higher and less certain. "
             "Group labels by public knowledge, such as towns by region, not by the data.",
         )
+
+
+def _integers_of(domain):
+    """The labels of a feature as a range, if they are many integers and none between them is missing; or None."""
+    labels = domain.labels if isinstance(domain, Labels) else ()
+    if len(labels) <= _FEW_INTEGERS or isinstance(labels[0], str) or min(labels) % 1:  # NaN for infinity
+        return None
+    run = range(int(min(labels)), int(min(labels)) + len(labels))
+    return run if set(labels) == set(run) else None
 
 
 # --- Labels ----------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from skdpmic._utils.texts import quoted
 from skdpmic._utils.user_files import check_regular, read_json
 from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.statistics.grids import parts_and_missing
-from skdpmic.table.domains import Knots, Labels, LogRange, Nominal, Range, to_json
+from skdpmic.table.domains import Ignored, Integers, Knots, Labels, LogRange, Nominal, Range, to_json
 from skdpmic.table.facts import from_json
 from skdpmic.table.normal_form import open_column
 from skdpmic.table.records import read_columns
@@ -35,7 +35,7 @@ class ReportedColumn(NamedTuple):
     """One column of reports."""
 
     name: str
-    domain: Range | LogRange | Knots | Labels
+    domain: Range | LogRange | Knots | Integers | Labels
     n_equal: int | None  # number of equal parts of the range; None for labels
     has_missing: bool  # whether missing values have their own bin
 
@@ -129,7 +129,7 @@ def _is_valid(description):
 
 
 def _is_valid_column(column):
-    if not isinstance(column.has_missing, bool) or not isinstance(column.domain, Labels | Range | LogRange | Knots):
+    if not isinstance(column.has_missing, bool) or isinstance(column.domain, Ignored):
         return False
     is_cut = type(column.n_equal) is int and column.n_equal >= 2
     return (column.n_equal is None if isinstance(column.domain, Labels) else is_cut) and column.n_parts <= MOST_PARTS

@@ -8,11 +8,9 @@ import pytest
 from skdpmic.statistics import chance
 from skdpmic.statistics.chance import ChanceScores, chance_added, chance_score
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.domains import Nominal
+from skdpmic.table.domains import UNIT, Integers, Nominal, Whole
 from skdpmic.table.records import Shape
 from skdpmic.table.values import ClassTarget, NumericTarget
-
-UNIT = (0.0, 1.0)
 
 
 def measure(statistic, n, n_classes):
@@ -25,9 +23,10 @@ def independent(n, n_classes, scale, shares, rng):
         target = NumericTarget(rng.uniform(-3, 5, size=n), (-3.0, 5.0))
     else:
         target = ClassTarget(rng.choice(n_classes, size=n, p=shares), n_classes)
-    return target, rng.integers(scale.n_labels, size=n).astype(np.uint32) if isinstance(scale, Nominal) else rng.random(
-        n
-    )
+    if isinstance(scale, Nominal):
+        return target, rng.integers(scale.n_labels, size=n).astype(np.uint32)
+    integers = np.arange(scale.lower + 0.5, scale.upper) if isinstance(scale, Whole) else []
+    return target, rng.choice(integers, n) if len(integers) else rng.random(n)
 
 
 def mean_of_independent(its_measure, scale, n, n_draws, shares=None):
@@ -40,7 +39,7 @@ def mean_of_independent(its_measure, scale, n, n_draws, shares=None):
     return np.mean(scores), 4 * np.std(scores) * np.sqrt(1 / n_draws + 1 / 24)
 
 
-@pytest.mark.parametrize("scale", [UNIT, Nominal(2), Nominal(10)])
+@pytest.mark.parametrize("scale", [UNIT, Nominal(2), Nominal(10), Integers(0, 1).encoded, Integers(-3, 17).encoded])
 @pytest.mark.parametrize("n_classes", [None, 5])
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
 @pytest.mark.combinations
@@ -65,7 +64,7 @@ def test_above_ten_thousand_records_the_chance_score_falls_at_the_rate_of_the_me
 
 # --- What a feature adds to a given one by chance: less, the more informative the given one is ------------------------
 
-KINDS = [UNIT, Nominal(2), Nominal(20), Nominal(100)]
+KINDS = [UNIT, Nominal(2), Nominal(20), Nominal(100), Integers(4, 5).encoded]
 N = 1000
 
 
@@ -78,7 +77,7 @@ def added(given, alone, of=None, domains=KINDS):
 
 
 @pytest.mark.few
-@pytest.mark.parametrize("given", range(4))
+@pytest.mark.parametrize("given", range(5))
 def test_chance_adds_less_to_a_more_informative_feature(given):
     none, little, much = (added(given, alone) for alone in (0.0, 0.2, 0.9))
     assert (none >= little).all()
@@ -89,6 +88,9 @@ def test_chance_adds_less_to_a_more_informative_feature(given):
 
 def test_chance_adds_nothing_among_features_of_one_kind():
     assert added(0, 0.1, domains=[UNIT] * 3).tolist() == [0, 0, 0]
+    ages, flags = [Integers(0, 120).encoded, Integers(1, 121).encoded], [Integers(0, 1).encoded]
+    assert added(0, 0.1, domains=ages).tolist() == [0, 0]
+    assert np.ptp(added(0, 0.1, domains=ages + flags)) > 0.005
 
 
 def test_a_rare_class_leaves_less_to_chance():

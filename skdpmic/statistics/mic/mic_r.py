@@ -27,7 +27,7 @@ from skdpmic.statistics.mic.optimize_axis import (
     rounding_error,
 )
 from skdpmic.statistics.null_laws import NullGrids, ScoreBound, log_choices, log_information_tail, log_tail_of_any
-from skdpmic.table.domains import Nominal, check_pair_bounds
+from skdpmic.table.domains import UNIT, Nominal, check_pair_bounds, parts_at_most
 from skdpmic.table.values import check_pair
 
 # --- Bias correction --------------------------------------------------------------------------------------------
@@ -639,26 +639,29 @@ _NATS = math.log(2.0)  # per bit
 
 
 @lru_cache(maxsize=64)
-def mic_r_bound(n, n_labels, n_classes, B, c, correction):
+def mic_r_bound(n, kind, n_classes, B, c, correction):
     """Bounds on the distribution of MICr under independence.
 
     Parameters
     ----------
     n : int
         Number of records.
-    n_labels : int or None
-        Number of labels of a nominal feature; None for numbers, some of which may be missing.
+    kind : pair of floats, Whole or Nominal
+        Of the feature. Numbers may be missing.
     n_classes : int or None
         Number of classes of a discrete target.
     B, c, correction
         As in :class:`skdpmic.statistics.mic.mic_r.NumericTargetScorer`.
     """
-    family = _Family(n, chance_of(correction))
-    if n_labels is None and n_classes is None:
+    family, is_nominal = _Family(n, chance_of(correction)), isinstance(kind, Nominal)
+    if not is_nominal and n_classes is None:
         rows = continuous_grids(B, c, "reduced", correction)[2].complete.grids.rows
-        return ScoreBound([*family.merges(rows, missing=1), *family.merges(rows, n_more_columns=1)])
-    if n_labels is None:
-        return ScoreBound(family.merges(class_grids(n_classes, B, c).groups.complete.grids.rows, missing=1))
+        fixed = family.merges(rows, n_more_columns=1, fixed=kind)
+        return ScoreBound([*family.merges(rows, missing=1, merged=kind), *fixed])
+    if not is_nominal:
+        rows = class_grids(n_classes, B, c).groups.complete.grids.rows
+        return ScoreBound(family.merges(rows, missing=1, merged=kind))
+    n_labels = kind.n_labels
     if n_classes is None:
         in_two = labels_in_two(n_labels, n_columns_of(B), family.chance)
         rows = nominal_grids(n_labels, B, c).groups.complete.grids.rows
@@ -675,7 +678,7 @@ class _Family:
     def _grids(self, n_rows, n_columns, offset_in_bits, log_tail):
         return NullGrids(_NATS * self._n * np.log2(np.minimum(n_rows, n_columns)), _NATS * offset_in_bits, log_tail)
 
-    def merges(self, rows, missing=0, n_more_columns=0):
+    def merges(self, rows, missing=0, n_more_columns=0, merged=UNIT, fixed=UNIT):
         """The grids of merges of master parts against fixed parts.
 
         Parameters
@@ -686,10 +689,13 @@ class _Family:
             Whether there may be an additional master part of missing values, after all others or before them.
         n_more_columns : {0, 1}, default=0
             Whether there may be an additional fixed part.
+        merged, fixed : pair of floats or Whole
+            Kinds of the two columns: integers are in no more parts than there are of them.
         """
         for row in rows:
             n_columns, n_master, k_max, degrees = (int(row[i]) for i in (N_FIXED, N_MASTER, K_MAX, DEGREES))
-            columns, parts = n_columns + n_more_columns, n_master + missing
+            columns = parts_at_most(n_columns, fixed) + n_more_columns
+            parts = parts_at_most(n_master, merged) + missing
             of_finest = partial(log_information_tail, n_rows=parts, n_columns=columns)
             k = np.arange(2, min(k_max, parts) + 1)[:, np.newaxis]
             log_number = math.log(1 + missing) + log_choices(parts - 1, k - 1)

@@ -103,9 +103,9 @@ class MicRGrids(Measure):
         grids = self.n_classes, self.B, self.c, self.correction
         return mic_r.largest_rounding_error(shape.n_samples, shape.domains, *grids, shape.is_complete)
 
-    def null_law(self, n, n_labels):
+    def null_law(self, n, kind):
         """The known distribution of scores of n records if a feature is independent of the target."""
-        return BoundedLaw(mic_r.mic_r_bound(n, n_labels, self.n_classes, self.B, self.c, self.correction))
+        return BoundedLaw(mic_r.mic_r_bound(n, kind, self.n_classes, self.B, self.c, self.correction))
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""

@@ -39,8 +39,8 @@ def mtv_r(
     x, y : array-like of shape (n_samples,)
         Real numbers; those outside `bounds` are clipped. y is the target: mtv_r(x, y) and mtv_r(y, x) differ.
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
-        Public range of each variable, or ``(lower, upper, "log")`` or three or more increasing numbers, as in
-        :class:`DPMICScorer`.
+        Public range of each variable, or ``(lower, upper, "log")``, three or more increasing numbers or a range of
+        integers, as in :class:`DPMICScorer`.
     B : float, default=32
         Maximum grid size: a number of cells >= 4 (need not be an integer), or an exponent in (0, 1) for ``n_samples **
         B`` cells, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`. The cuts of x
