@@ -12,10 +12,13 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from skdpmic import (
+    Codebook,
     DPMICScorer,
     DPMICSelector,
     PrivateAdditiveRegressor,
     PrivateGridSearch,
+    private_evaluation,
+    private_summary,
 )
 from skdpmic._utils.texts import html_facts
 from skdpmic.causal import PrivatePC
@@ -208,6 +211,14 @@ def test_a_search_shows_its_choice_and_what_it_cost_with_the_refit(fitted):
     alone = search(refit=False, epsilon=math.inf).fit(FRAME, Y)
     assert released(alone).facts["Cost"] == "ε = ∞, for the choice"
     assert released(alone).facts["Noise"] == "none"
+
+
+def test_results_that_are_not_below_a_diagram_show_all_of_it_at_once(fitted):
+    summary = private_summary(FRAME, Codebook(dict.fromkeys(NAMES, (0, 1))), epsilon=1.0)
+    evaluation = private_evaluation(fitted["model"], FRAME, Y, epsilon=1.0)
+    for result, row in ((summary, "Released: shares of values in each column"), (evaluation, "Released: test score")):
+        assert f"<details open><summary>{row}" in result._repr_html_()
+        assert "<details>" not in result._repr_html_()
 
 
 # --- Where there is no privacy --------------------------------------------------------------------------------------
