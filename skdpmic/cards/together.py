@@ -42,12 +42,8 @@ def _private_steps(pipeline):
     unfitted = [place.name for place in private if not getattr(place.part, "__sklearn_is_fitted__", bool)()]
     learnt = [name for name, may_have_learnt in nested.ordinary_steps(pipeline).items() if may_have_learnt]
     wrong = [*(f"{name} without a release (is it fitted?)" for name in unfitted), *learnt]
-    if wrong or not private:
-        raise ValueError(
-            "released must be a fitted Pipeline of private steps, and of others that learn nothing from records, got "
-            f"{', '.join(wrong) or 'no private step'}. Neither what was fitted without privacy nor a release made "
-            "after it is covered by the guarantee: pass a list of the private steps before it."
-        )
+    steps = "private steps, and of others that learn nothing from records, or a list of the private steps before these"
+    require(private and not wrong, f"released must be a fitted Pipeline of {steps}", wrong)
     return [place.part for place in private]
 
 

@@ -99,8 +99,7 @@ def _inside(place):
         yield of_target
         yield place.inside("regressor", part.regressor, before=place.before | _effects(of_target))
     elif is_choice(part):
-        fitted = [part.best_estimator_] if hasattr(part, "best_estimator_") else []
-        for inner in fitted if place.is_fitted else candidates_of(part):
+        for inner in [getattr(part, "best_estimator_", None)] if place.is_fitted else candidates_of(part):
             yield place.inside("estimator", inner, prefix=None, host=part)
     else:
         hidden = {"n_features": UNKNOWN, "names": UNKNOWN, "prefix": None, "host": part}
@@ -219,10 +218,9 @@ def check_has_choice(grid):
 def candidates_of(search):
     """The candidates of a private search, none of which may hold another one, which would charge in every subset."""
     candidates = [candidate_with(search.estimator, parameters) for parameters in checked_grid(search.param_grid)]
-    for part in (place.part for candidate in candidates for place in places_in(candidate)):
-        if is_choice(part):
-            kind = type(part).__name__
-            raise ValueError(f"estimator must hold no {kind} inside a {kind}. Fit it by itself.")
+    places = (place for candidate in candidates for place in places_in(candidate))
+    inside = [place.name or "estimator" for place in places if is_choice(place.part)]
+    require(not inside, f"estimator must hold no {type(search).__name__} inside a {type(search).__name__}", inside)
     return candidates
 
 

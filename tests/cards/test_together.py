@@ -177,16 +177,22 @@ def test_private_steps_are_found_wherever_a_pipeline_holds_them(kind):
 
 FITTED = selector().fit(X, Y)
 REFUSED = [
-    (lambda: make_pipeline(selector(), Ridge()).fit(X, Y), r"got ridge \(Ridge\)"),
-    (lambda: make_pipeline(StandardScaler(), selector()).fit(X, Y), r"got standardscaler \(StandardScaler\)"),
-    (lambda: make_pipeline(FITTED, model()), r"got privateadditiveregressor without a release \(is it fitted\?\)"),
-    (lambda: [FITTED, make_pipeline(selector(), model())], "got privateselectkbest without a release"),
-    (lambda: make_pipeline(PolynomialFeatures()).fit(X, Y), "got no private step"),
+    (
+        lambda: make_pipeline(selector(), Ridge()).fit(X, Y),
+        r"list of the private steps before these, got \['ridge \(Ridge\)'\]",
+    ),
+    (lambda: make_pipeline(StandardScaler(), selector()).fit(X, Y), r"got \['standardscaler \(StandardScaler\)'\]"),
+    (
+        lambda: make_pipeline(FITTED, model()),
+        r"got \['privateadditiveregressor without a release \(is it fitted\?\)'\]",
+    ),
+    (lambda: [FITTED, make_pipeline(selector(), model())], "'privateselectkbest without a release"),
+    (lambda: make_pipeline(PolynomialFeatures()).fit(X, Y), r"got \[\]"),
     (
         lambda: make_pipeline(
             PrivateGridSearch(make_pipeline(selector(), Ridge()), {"ridge__alpha": [1, 2]}, n_subsets=4)
         ).fit(X, Y),
-        r"got privategridsearch__estimator__ridge \(Ridge\)",
+        r"got \['privategridsearch__estimator__ridge \(Ridge\)'\]",
     ),
     (list, r"a list of at least one, got \[\]"),
     (lambda: [FITTED, RandomizedResponse(epsilon=4.0, bounds=(0, 1)).fit(X)], "private for each report or each party"),
