@@ -98,7 +98,7 @@ def summary(arguments, run):
 
 
 def plan(arguments, run):
-    """Print a plan of `select` with this epsilon, or the smallest epsilon that it needs."""
+    """Print a plan of `select` with this epsilon, or the smallest epsilon or number of people that it needs."""
     codebook = Codebook.read(arguments.codebook)
     _check_choice(arguments, codebook)
     public = codebook.target(arguments.target, arguments.features)

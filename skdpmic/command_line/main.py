@@ -187,8 +187,10 @@ def parse_options(argv):
         raise SystemExit(USAGE)
     arguments = parser.parse_args(argv)
     fail = commands.choices[arguments.command].error
-    if arguments.command == "plan" and (arguments.epsilon is None) == (arguments.error is None):
-        fail("pass either --epsilon or --error")
+    if arguments.command == "plan":
+        goals = [arguments.error, arguments.found]
+        if [arguments.n_samples, arguments.epsilon, *goals].count(None) != 2 or None not in goals:
+            fail("pass two of --n-samples, --epsilon and a goal: --found or --error")
     if arguments.command == "ledger":
         has_limits = arguments.delta or arguments.max_rows_per_person is not None
         if arguments.create != (arguments.epsilon is not None) or (has_limits and not arguments.create):
@@ -251,6 +253,7 @@ _OPTIONS = {  # as argparse takes them
     "--n-samples": _value("N", "number of records (or people)", type=int),
     "--epsilon": _value("E", "privacy budget, above 0", type=_finite),
     "--delta": _value("D", "delta, far below 1 / N if not 0 (default: 0)", type=_finite, default=0.0),
+    "--found": _value("R", "find this share of the best columns, such as 0.8", type=_finite),
     "--error": _value("R", "distinguish scores that differ by R", type=_finite),
     "--statistic": _value("NAME", "how columns are scored (default: mtv_r)", default="mtv_r", choices=_STATISTICS),
     "--features": _value("A,B,...", "choose among these columns only", type=_names),
@@ -280,9 +283,9 @@ _COMMANDS = {  # what each is for, the options that it requires, and others
         [*_FORMAT, *_SPENDING],
     ),
     "plan": (
-        "plan the noise of a choice, or the epsilon it needs; free",
-        ["--codebook", "--target", "--k", "--n-samples"],
-        [*_CHOICE, "--epsilon", "--error", "--delta"],
+        "plan the noise of a choice, or the epsilon or people it needs; free",
+        ["--codebook", "--target", "--k"],
+        [*_CHOICE, "--n-samples", "--epsilon", "--found", "--error", "--delta"],
     ),
     "select": (
         "publish the names of the columns that predict a target best",

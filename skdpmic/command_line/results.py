@@ -81,11 +81,11 @@ def _given(arguments, *names):
 def plan_of_names(arguments, public):
     """The plan of the releases of names, which `select` can make, with those of its statistic first."""
     n_features = len(public["bounds"]) + len(public["categories"])
-    if arguments.error is None:
+    if arguments.error is None and arguments.found is None:
         rows = selector_of(arguments, public).plan(arguments.n_samples, n_features)
     else:
         rows = plan_release(
-            **_given(arguments, "n_samples", "k", "error", "delta"),
+            **_given(arguments, "n_samples", "k", "epsilon", "error", "found", "delta"),
             n_features=n_features - len(arguments.keep),
             n_classes=len(public["classes"]) if "classes" in public else None,
             max_rows_per_group=public.get("max_rows_per_group"),

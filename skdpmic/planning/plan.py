@@ -15,7 +15,7 @@ from skdpmic.release.summary_cells import CellsRelease
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.records import Shape
 
-SOUGHT = ("epsilon", "n_samples", "error")  # two are given, the third is found
+SOUGHT = ("epsilon", "n_samples", "error")  # two are given (`found` may replace `error`), the third is computed
 SMALLEST_ERROR = 1e-6
 _LEAST = {"n_features": 1, "n_samples": 4, "n_classes": 2, "max_rows_per_group": 1, "k": 1}
 CONFIDENCE = 0.95  # probability that the noise is at most the error
@@ -23,7 +23,7 @@ _CORRECTION = "miller-madow"  # as in the estimators
 
 
 class Request(NamedTuple):
-    """Public numbers of a table and its release; one of epsilon, n_samples and error is None."""
+    """Public numbers of a table and its release; of epsilon, n_samples and a goal (error or found), one is None."""
 
     n_samples: int | None
     n_features: int | None
@@ -35,6 +35,7 @@ class Request(NamedTuple):
     max_rows_per_group: int | None
     mean_weight: float | None = None
     signal: str = "weak"
+    found: float | None = None
 
     @property
     def weight_factor(self):
@@ -44,7 +45,8 @@ class Request(NamedTuple):
     @property
     def sought(self):
         """The number to find: "epsilon", "n_samples" or "error"."""
-        return next(name for name in SOUGHT if getattr(self, name) is None)
+        missing = [name for name in SOUGHT if getattr(self, name) is None]
+        return missing[0] if self.found is None else missing[-2]
 
     def shape(self, n_samples):
         """The shape of a table with this many people."""
@@ -57,9 +59,10 @@ def checked(request):
 
     See :func:`skdpmic.plan_release`.
     """
-    given = [name for name in SOUGHT if getattr(request, name) is not None]
-    if len(given) != len(SOUGHT) - 1:
-        raise ValueError(f"exactly two of {', '.join(SOUGHT)} must be given, got {', '.join(given) or 'none'}.")
+    given = [name for name in (*SOUGHT, "found") if getattr(request, name) is not None]
+    if len(given) != len(SOUGHT) - 1 or {"error", "found"} <= {*given}:
+        wanted = f"{', '.join(SOUGHT)} (or found, in place of error)"
+        raise ValueError(f"exactly two of {wanted} must be given, got {', '.join(given) or 'none'}.")
     whole = {name: getattr(request, name) for name in _LEAST}
     whole = {name: value for name, value in whole.items() if value is not None or name == "n_features"}
     for name, value in whole.items():
@@ -74,6 +77,8 @@ def checked(request):
     error = request.error
     if error is not None and not (is_number(error) and SMALLEST_ERROR <= error <= 1):
         raise ValueError(f"error must be a number in [{SMALLEST_ERROR}, 1], got {quoted(error)}.")
+    if request.found is not None and not (is_number(request.found) and 0 < request.found < 1):
+        raise ValueError(f"found must be a number in (0, 1), got {quoted(request.found)}.")
     mean_weight = request.mean_weight
     if mean_weight is not None and not (is_number(mean_weight) and 0 < mean_weight <= 1):
         raise ValueError(f"mean_weight must be None or a number in (0, 1], got {quoted(mean_weight)}.")
@@ -88,6 +93,7 @@ def plan_release(
     k: int | None = None,
     epsilon: float | None = None,
     error: float | None = None,
+    found: float | None = None,
     delta: float = 0.0,
     n_classes: int | None = None,
     max_rows_per_group: int | None = None,
@@ -97,8 +103,8 @@ def plan_release(
 ) -> ReleasePlan:
     """Plan the cost, the noise or the number of records of a release before data is collected.
 
-    Leave out one of `epsilon`, `n_samples` and `error`: it is computed for each statistic and mechanism, and the rows
-    are in ascending order. Planning uses only the numbers given here, so it costs no budget.
+    Leave out one of `epsilon`, `n_samples` and the goal, `error` or `found`: it is computed for each statistic and
+    mechanism, and the rows are in ascending order. Planning uses only the numbers given here, so it costs no budget.
 
     Parameters
     ----------
@@ -115,6 +121,8 @@ def plan_release(
         scores it is the half-width of the 95% interval of each score, as in `scores_interval`. For a release of names
         it is the half-width of the 95% interval of the noise on the difference of two scores: of two features whose
         scores are that far apart, the better one comes first with a probability of at least 97.5%.
+    found : float, default=None
+        In place of `error`: the share of the best k features to be found, in (0, 1), as in the Notes.
     delta : float, default=0.0
         In [0, 1). If above 0, mechanisms that use it are also planned.
     n_classes : int, default=None
@@ -131,7 +139,7 @@ def plan_release(
     release : {"features", "summary"}, default="features"
         What to publish: scores or names of features; or a :func:`private_summary` of a table with `n_features` columns.
         The `error` of a summary is the half-width of the simultaneous intervals for the shares of missing, clipped and
-        unknown values. A summary has no target, so `k`, `n_classes` and `mean_weight` must be None.
+        unknown values. A summary has no target, so `k`, `n_classes`, `mean_weight` and `found` must be None.
 
     Returns
     -------
@@ -142,7 +150,8 @@ def plan_release(
     Raises
     ------
     ValueError
-        If a parameter is invalid, if not exactly one of the three is left out, or if no release is possible.
+        If a parameter is invalid, if not exactly one of the three is left out, if `found` is given without `k`, or if
+        no release is possible.
 
     See Also
     --------
@@ -166,14 +175,15 @@ def plan_release(
 
     Examples
     --------
-    Which epsilon finds the best 5 of 100 features in data of 5,000 patients?
+    Which epsilon finds 80% of the best 5 of 100 features in data of 5,000 patients, and how many patients does
+    epsilon = 1 need?
 
     >>> from skdpmic import plan_release
-    >>> plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
+    >>> plan = plan_release(n_samples=5000, n_features=100, k=5, found=0.8)
     >>> plan[0].release, plan[0].statistic, plan[0].epsilon
-    ('names', 'mtv_r', 0.141)
-    >>> all(row.error <= 0.1 for row in plan)
-    True
+    ('names', 'mtv_r', 0.876)
+    >>> plan_release(epsilon=1, n_features=100, k=5, found=0.8)[0].n_samples
+    4380
 
     How accurate are the shares in a private summary of 10 columns and 10,000 people?
 
@@ -181,16 +191,19 @@ def plan_release(
     0.0625
     """
     public = (n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group, mean_weight, signal)
-    request = checked(Request(*public))
+    request = checked(Request(*public, found))
     if release not in ("features", "summary"):
         raise ValueError(f"release must be 'features' or 'summary', got {quoted(release)}.")
     if release == "summary":
         rows = planned_summaries(request)
+    elif found is not None and k is None:
+        raise ValueError("k must be given with found, got None: it is the share of the best k features.")
     else:
         rows = [row for statistic in STATISTICS for row in planned_releases(statistic, request)]
     if not rows:
+        goal = f"error={quoted(error)}" if found is None else f"found={quoted(found)}"
         raise ValueError(
-            f"no release meets error={quoted(error)} with at most {sizes()[-1]:,} samples, or an epsilon of at most "
+            f"no release meets {goal} with at most {sizes()[-1]:,} samples, or an epsilon of at most "
             f"{epsilons()[-1]:,.0f}."
         )
     once = {row[:3]: row for row in reversed(rows)}  # delta may make no difference
@@ -243,10 +256,21 @@ def _row_of(release_for, statistic, request):
 
     def meets(epsilon, n_samples):
         release, *of_table = at(epsilon, n_samples)
-        return release.mechanism(*of_table).half_width(CONFIDENCE) <= request.error * request.weight_factor
+        mechanism = release.mechanism(*of_table)
+        if request.found is not None:
+            return expected_found(release, mechanism, statistic.name, request) >= request.found
+        return mechanism.half_width(CONFIDENCE) <= request.error * request.weight_factor
 
-    found = answers(request, meets)
-    return None if found is None else planned(*at(*found), statistic.name, request)
+    answer = answers(request, meets)
+    return None if answer is None else planned(*at(*answer), statistic.name, request)
+
+
+def expected_found(release, mechanism, statistic, request, n_kept=0):
+    """The share of the best features that a release finds with this noise; NaN without an assumption."""
+    if request.k is None or (law := getattr(mechanism, "law", None)) is None:
+        return math.nan
+    scores = JOINT if isinstance(release, JointFeatures) else statistic
+    return share_found(scores, request.signal, request.n_features - n_kept, request.k, law, request.weight_factor)
 
 
 def _releases(statistic, request, release):
@@ -283,11 +307,8 @@ def planned(release, measure, shape, statistic, request, n_kept=0, has_usual_gri
     -------
     PlannedRelease
     """
-    mechanism, found = release.mechanism(measure, shape), math.nan
-    k, factor = request.k, request.weight_factor
-    if k is not None and has_usual_grids and (law := getattr(mechanism, "law", None)) is not None:
-        scores = JOINT if isinstance(release, JointFeatures) else statistic
-        found = share_found(scores, request.signal, shape.n_features - n_kept, k, law, factor)
+    mechanism = release.mechanism(measure, shape)
+    half_width = mechanism.half_width(CONFIDENCE) / request.weight_factor
     return row_of(
         release,
         mechanism,
@@ -295,16 +316,16 @@ def planned(release, measure, shape, statistic, request, n_kept=0, has_usual_gri
         statistic=statistic,
         n_samples=shape.n_groups,
         n_features=shape.n_features,
-        k=k,
-        error=rounded_up(mechanism.half_width(CONFIDENCE) / factor) if request.error is None else request.error,
+        k=request.k,
+        error=rounded_up(half_width) if request.error is None else request.error,
         noise_scale=mechanism.noise_scale,
-        found=found,
+        found=expected_found(release, mechanism, statistic, request, n_kept) if has_usual_grids else math.nan,
         epsilon_of_target=float(release.epsilon_of_target),
     )
 
 
 _SIZES = (4, 12)  # cells of a numeric column, which has more than one of labels
-_ONLY_FOR_FEATURES = ("k", "n_classes", "mean_weight")
+_ONLY_FOR_FEATURES = ("k", "n_classes", "mean_weight", "found")
 
 
 def planned_summaries(request):

@@ -15,7 +15,7 @@ from skdpmic.planning.plan import Request, checked, planned_releases
 from skdpmic.plotting.figures import CHOSEN, CURVES, LIMIT, USABLE, WIDTH, Axes, Display, label_of
 
 _SIZES = np.unique(np.geomspace(100, 1_000_000, 25).round().astype(int))
-_USABLE = {"error": 0.1, "found": 0.9}
+_USABLE = {"error": 0.1, "found": 0.8}
 _LINES = ("solid", "dashed", "dashdot", "dotted")
 _MARKERS = "osD^vP"
 _LETTERS = 66  # in a line with the label of a charge and its cost
@@ -37,9 +37,9 @@ class PlanDisplay(Display):
     show : {"error", "found"}, default="error"
         Type of the values.
     usable : float, default=None
-        Largest error, or smallest share, of a usable release; None means 0.1 and 0.9.
+        Largest error, or smallest share, that is enough; None means 0.1 and 0.8.
     enough : sequence of int or None, of length n_epsilons, default=None
-        For each epsilon, the number of records from which the release is usable; None if there is none.
+        For each epsilon, the number of records that is enough; None if there is none.
     at_random : float, default=None
         Share found by choosing features at random.
     title : str, default=""
@@ -52,9 +52,9 @@ class PlanDisplay(Display):
     lines_ : list of matplotlib Line2D
         Curve for each epsilon.
     enough_ : list of matplotlib Line2D
-        Marker where each curve becomes usable; at NaN if it does not.
+        Marker where each curve reaches what is enough; at NaN if it does not.
     usable_ : matplotlib Patch
-        The usable range.
+        The range of what is enough.
 
     See Also
     --------
@@ -89,7 +89,7 @@ class PlanDisplay(Display):
         epsilons: ArrayLike = (0.1, 0.3, 1, 3),
         n_samples: ArrayLike | None = None,
         release: str | None = None,
-        show: str = "error",
+        show: str | None = None,
         usable: float | None = None,
         delta: float = 0.0,
         n_classes: int | None = None,
@@ -115,13 +115,13 @@ class PlanDisplay(Display):
         release : {"scores", "names"}, default=None
             What to publish, by the mechanism with the least error. None means "names" if `k` is given, which has less
             noise if k is below about a quarter of n_features, and "scores" otherwise.
-        show : {"error", "found"}, default="error"
+        show : {"error", "found"}, default=None
             What to plot: "error", the error due to noise on the scale of the scores, 0 to 1; or "found", the share of
             the best k features that are chosen, under the assumption of `signal`. For definitions, see
-            :func:`skdpmic.plan_release`.
+            :func:`skdpmic.plan_release`. None means "found" for names, and "error" for scores.
         usable : float, default=None
-            Largest error, or smallest share, of a usable release; in [1e-6, 1]. None means 0.1 for errors, and 0.9 for
-            shares.
+            Largest error, or smallest share, that is enough; in [1e-6, 1], and a share below 1. None means 0.1 for
+            errors, and 0.8 for shares.
         delta : float, default=0.0
             In [0, 1). If above 0, mechanisms that need it are also compared.
         n_classes : int, default=None
@@ -147,8 +147,8 @@ class PlanDisplay(Display):
 
         Notes
         -----
-        The number of records from which an error is usable is that of :func:`skdpmic.plan_release`; for shares, it is
-        the smallest of `n_samples` with a usable share.
+        The number of records that is enough is the `n_samples` that :func:`skdpmic.plan_release` states for that error
+        or share.
 
         Examples
         --------
@@ -157,9 +157,10 @@ class PlanDisplay(Display):
         >>> from skdpmic.plotting import PlanDisplay
         >>> display = PlanDisplay.from_plan(n_features=20, k=5, epsilons=(0.1, 1))
         >>> display.enough
-        [7050, 705]
+        [29300, 2930]
         """
         require(release in (None, "scores", "names"), "release must be 'scores' or 'names'", release)
+        show = show or ("found" if k is not None and release != "scores" else "error")
         require(show in _USABLE, "show must be 'error' or 'found'", show)
         if k is None and (release == "names" or show == "found"):
             raise ValueError("k must be given for release='names' and for show='found', got None.")
@@ -168,19 +169,17 @@ class PlanDisplay(Display):
         release = release or ("scores" if k is None else "names")
         sizes, of_epsilons = np.unique(_SIZES if n_samples is None else n_samples).tolist(), np.ravel(epsilons).tolist()
 
-        def planned(sought, epsilon, n=None, error=None):
+        def planned(sought, epsilon, n=None, **goal):
             """What is sought, of the release with the fewest records, or the smallest error; None if there is none."""
-            request = Request(n, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group, signal=signal)
+            public = {"delta": delta, "n_classes": n_classes, "max_rows_per_group": max_rows_per_group}
+            request = Request(n, n_features, k, epsilon, goal.pop("error", None), **public, signal=signal, **goal)
             plans = planned_releases(statistic, checked(request), release)
             best = min(plans, key=lambda row: (row.n_samples, row.error), default=None)
             return None if best is None else getattr(best, sought)
 
         values = np.array([[planned(show, epsilon, n) for n in sizes] for epsilon in of_epsilons], dtype=np.float64)
         require(not np.isnan(values).all(), f"statistic must have a plan that shows {show} for such a table", statistic)
-        if show == "error":
-            enough = [planned("n_samples", epsilon, error=usable) for epsilon in of_epsilons]
-        else:
-            enough = [next((n for n, v in zip(sizes, of, strict=True) if v >= usable), None) for of in values]
+        enough = [planned("n_samples", epsilon, **{show: usable}) for epsilon in of_epsilons]
         what = f"scores of {n_features:,} features" if release == "scores" else f"best {k:,} of {n_features:,} features"
         return cls(
             np.array(sizes),
@@ -220,7 +219,7 @@ class PlanDisplay(Display):
         self.lines_, self.enough_ = [], []
         for i, (epsilon, curve, n_enough) in enumerate(zip(np.asarray(self.epsilons), values, enough, strict=True)):
             color, marker = CURVES[i % len(CURVES)], _MARKERS[i % len(_MARKERS)]
-            label = f"ε = {in_short(epsilon)}" + ("" if n_enough is None else f": usable from n = {n_enough:,}")
+            label = f"ε = {in_short(epsilon)}" + ("" if n_enough is None else f": enough from n = {n_enough:,}")
             style: dict[str, Any] = {"label": label, "color": color, "linestyle": _LINES[i % len(_LINES)]}
             self.lines_ += ax.plot(sizes, curve, marker=marker, markevery=[-1], **style)
             mark = {"marker": marker, "color": color, "markeredgecolor": self._ink, "linestyle": "none"}
@@ -233,11 +232,11 @@ class PlanDisplay(Display):
             ax.set_yscale("log")
             least, most = np.nanmin(values), np.nanmax(values)
             ax.set_ylim(min(least, usable) / 1.5, min(max(most * 1.2, usable * 3), 1.0))  # scores are from 0 to 1
-            ends, text = (ax.get_ylim()[0], usable), f"usable: error of at most {in_short(usable)}"
+            ends, text = (ax.get_ylim()[0], usable), f"enough: error of at most {in_short(usable)}"
             ax.set_ylabel("95% half-width of the noise")
         else:
             ax.set_ylim(0, 1.02)
-            ends, text = (usable, 1.02), f"usable: share of at least {in_short(usable)}"
+            ends, text = (usable, 1.02), f"enough: at least {usable:.0%} found"
             ax.set_ylabel("share of the best features found")
             if self.at_random is not None:
                 style: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (1, 4)), "color": self._ink}
