@@ -38,7 +38,7 @@ WAYS = {
     "integers": lambda lower, upper: {"bounds": range(lower, upper + 1)},
 }
 EPSILONS, CRITERIA = (0.5, 1.0, 2.0), ("single", "joint")
-N_TABLES, N_DRAWS = 8, 10
+N_TABLES, N_DRAWS = 8, {"single": 25, "joint": 10}
 FILE = Path(__file__).parent / "results" / "integers.csv"
 
 
@@ -57,7 +57,7 @@ def found(kind, noise, criterion, epsilon, way):
     """The mean share of the five columns that is found in each table."""
     lower, upper, _ = KINDS[kind]
     ((argument, entry),) = WAYS[way](lower, upper).items()
-    shares = np.empty((N_TABLES, N_DRAWS))
+    shares = np.empty((N_TABLES, N_DRAWS[criterion]))
     for seed, draw in np.ndindex(shares.shape):
         X, y = table(kind, noise, seed)
         public = {"bounds": {name: (0, 1) for name in X if name[0] == "c"}, "categories": {}, "classes": [0, 1]}

@@ -134,7 +134,8 @@ def chance_score(measure, domain, n, shares=None):
     measure : Measure
         Measure with grids, which has a `chance_rate`.
     domain : pair of floats, Whole or Nominal
-        Scale of the feature. No values are missing, and there are no other labels.
+        Kind of the feature, from :func:`skdpmic.table.domains.kind_of`. No values are missing, and there are no other
+        labels.
     n : int
         Number of records.
     shares : tuple of float, default=None

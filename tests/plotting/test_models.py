@@ -241,3 +241,11 @@ def test_estimators_without_a_graph_are_refused():
     fitted = PrivateCorrelation().fit(np.random.default_rng(0).normal(size=(500, 2)))
     with refused(AttributeError, "GraphDisplay requires a graph, as in PrivatePC, got PrivateCorr"):
         GraphDisplay.from_estimator(fitted)
+
+
+def test_integers_are_points_with_their_names(pyplot):
+    X, y = pd.DataFrame({"health": np.arange(2000) % 5 + 1}), np.arange(2000) % 5 > 2
+    model = PrivateAdditiveClassifier(5.0, bounds=range(1, 6), classes=[False, True]).fit(X, y)
+    display = EffectsDisplay.from_estimator(model, "health")
+    assert display.edges is None
+    assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["1", "2", "3", "4", "5", "missing"]

@@ -343,6 +343,16 @@ def test_each_kind_of_column_shows_its_ends_or_its_labels_below(pyplot, kind, sh
     display.figure_.canvas.draw()
 
 
+@pytest.mark.parametrize(
+    "integers, shown", [(range(121), ["0", "(integers)", "120"]), (range(1, 5), ["1", "2", "3", "4"])]
+)
+def test_integers_show_their_ends_or_if_few_each_below(pyplot, integers, shown):
+    frame = pd.DataFrame({"x": np.tile(list(integers), 40)})
+    display = SummaryDisplay.from_summary(private_summary(frame, Codebook({"x": integers}), epsilon=np.inf))
+    assert texts(display) == shown
+    assert len(display.bars_[0]) == min(len(integers), 11)
+
+
 @pytest.mark.slow
 def test_only_some_of_many_columns_are_shown_and_the_title_says_so(pyplot):
     frame = pd.DataFrame(np.random.default_rng(0).random((500, 30)), columns=[f"item {j}" for j in range(30)])

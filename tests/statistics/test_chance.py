@@ -8,7 +8,7 @@ import pytest
 from skdpmic.statistics import chance
 from skdpmic.statistics.chance import ChanceScores, chance_added, chance_score
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.domains import UNIT, Integers, Nominal, Whole
+from skdpmic.table.domains import UNIT, Integers, Nominal, Whole, kind_of
 from skdpmic.table.records import Shape
 from skdpmic.table.values import ClassTarget, NumericTarget
 
@@ -47,7 +47,7 @@ def test_the_chance_score_is_what_independent_variables_score(statistic, n_class
     # alpha about 1e-4, n = 600, fixed seeds.
     its_measure = measure(statistic, 600, n_classes)
     mean, error = mean_of_independent(its_measure, scale, 600, 50)
-    assert abs(chance_score(its_measure, scale, 600) - mean) < error
+    assert abs(chance_score(its_measure, kind_of(scale), 600) - mean) < error
 
 
 @pytest.mark.parametrize("scale", [UNIT, Nominal(5)])
