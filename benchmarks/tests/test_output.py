@@ -17,6 +17,7 @@ SCRIPTS = {
     "causal.private_pc": ["--picture"],
     "causal.report": ["--output", "benchmarks/results/causal.md"],
     "coldstart": ["--output", "benchmarks/results/coldstart.csv"],
+    "command_line": ["--output", "benchmarks/results/command_line.csv"],
     "ends.table": ["--repeats", "1"],
     "explain": [],
     "findings": [],
