@@ -16,6 +16,7 @@ from skdpmic.table.values import ClassTarget, NumericTarget
 
 _MOST_SAMPLES = 10_000  # simulated; for more records, chance scores fall at the rate of the measure
 _DRAWS = 24
+_FEW_INTEGERS, _LARGEST_POWER = 8, 20  # of √2: 1,024 integers
 _LEVELS = (0.0, 0.05, 0.1, 0.2, 0.4)  # single scores of a feature at which the gains of others are simulated
 
 
@@ -44,7 +45,7 @@ class ChanceScores(NamedTuple):
     @classmethod
     def of(cls, measure, shape, candidates=None):
         """Those of features of a table, of which the indices of some may be given."""
-        kinds = [kind_of(shape.domains[j]) for j in (range(shape.n_features) if candidates is None else candidates)]
+        kinds = [_kind(shape.domains[j]) for j in (range(shape.n_features) if candidates is None else candidates)]
         distinct = dict.fromkeys(kinds)
         public, n, shares = measure.without_target_shares(), int(shape.n_groups), _simulated_shares(measure)
         is_needed = len(distinct) > 1 and measure.chance_rate is not None
@@ -93,12 +94,12 @@ def chance_added(measure, shape, given, alone, candidates):
     -------
     ndarray of shape (n_candidates,)
     """
-    kinds = [kind_of(shape.domains[j]) for j in candidates]
+    kinds = [_kind(shape.domains[j]) for j in candidates]
     if len(set(kinds)) == 1:
         return np.zeros(len(kinds))
     factor, shares, n = measure.chance_factor, _class_shares(measure), int(shape.n_groups)
     level = max(level for level in _LEVELS if level <= max(alone, 0.0) / _largest_binary_score(shares))
-    public = (measure.without_target_shares(), shares, kind_of(shape.domains[given]), n, level)
+    public = (measure.without_target_shares(), shares, _kind(shape.domains[given]), n, level)
     return factor * np.array([_added(kind, *public) for kind in kinds])
 
 
@@ -123,6 +124,18 @@ def _largest_binary_score(shares):
     ends = np.cumsum((0.0, *shares))
     below = np.diff(np.minimum(ends, 0.5))
     return float(np.mean([abs(s - 2 * low) / max(s, 1 - s) for s, low in zip(shares, below, strict=True)]))
+
+
+def _kind(domain):
+    """The kind simulated for a domain: for more than 8 integers, the nearest power of √2 of them; for many, numbers.
+
+    So at most 22 kinds of integers and numbers are simulated. What this changes is less than twice the error of that.
+    """
+    kind = kind_of(domain)
+    if not isinstance(kind, Whole) or kind.n_integers <= _FEW_INTEGERS:
+        return kind
+    power = round(2 * math.log2(kind.n_integers))
+    return Whole(-0.5, round(2 ** (power / 2)) - 0.5) if power <= _LARGEST_POWER else UNIT
 
 
 @lru_cache(maxsize=256)
