@@ -301,8 +301,8 @@ def features_among(codebook, names, target=None, features=None):
     """The names of the features among the columns of a table, as :meth:`Codebook.records` chooses and checks them."""
     features = None if features is None else _as_names(features)
     codebook._check_columns(dict.fromkeys(names), features, target)
-    not_described = [name for name in names if name not in codebook.groups and codebook.entry(name) is None]
-    if ignored := [name for name in not_described if name not in codebook._listed]:
+    known = {*codebook.groups, *codebook._listed}
+    if ignored := [name for name in names if name not in known and codebook.entry(name) is None]:
         codebook._listed.update(ignored)
         warn(f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}.")
     chosen = codebook._names(features, target) if features is not None else codebook._used_among(names, target)

@@ -1,8 +1,11 @@
 """The table of a command, read by pyarrow: only columns described by a codebook, each value by itself."""
 
+import contextlib
 import os
 import sys
 import time
+from datetime import timedelta
+from functools import partial
 from itertools import product
 
 try:
@@ -15,7 +18,7 @@ except ImportError as error:
 
 from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import escaped, quoted, read_by_engine
-from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION
+from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, INTEGER, NUMBER
 from skdpmic.table.facts import FEWEST
 
 _ROWS = 2**17  # of a Parquet file that are read at once
@@ -41,19 +44,14 @@ def read_frame(source, codebook, names, target=None):
     frame = source.read({name: codebook.entry(name) for name in used} | dict.fromkeys(codebook.groups))
     if frame.num_rows < FEWEST:
         raise ValueError(f"{source.name} must hold at least {FEWEST} records, got {frame.num_rows}.")
-    if target is not None:
-        _check_target(frame[target], f"column {quoted(target)} of {source.name}")
-    return frame
-
-
-def _check_target(column, where):
-    """Raise if a record lacks the target; the estimator refuses a label that the codebook does not list."""
-    if compute.any(compute.is_null(column, nan_is_null=True)).as_py():
+    # The estimator refuses a label that the codebook does not list.
+    if target is not None and compute.any(compute.is_null(frame[target], nan_is_null=True)).as_py():
         raise ValueError(
-            f"{where} must have a value in every record, because it is the target: keep only the records that have a "
-            "value, whose number is then public, or describe it in the codebook by labels, with one for the others, "
-            "and write that there."
+            f"column {quoted(target)} of {source.name} must have a value in every record, because it is the target: "
+            "keep only the records that have a value, whose number is then public, or describe it in the codebook by "
+            "labels, with one for the others, and write that there."
         )
+    return frame
 
 
 # --- Parquet ---------------------------------------------------------------------------------------------------------
@@ -76,48 +74,44 @@ class ParquetFile:
 
     def read(self, entries):
         """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
-        table = read_by_engine(self.name, self._as_they_are, entries)
-        names = [name for name in self.names if name in table.column_names and name in entries]
-        return pyarrow.table(
-            [_typed(table[name], entries[name], f"column {quoted(name)} of {self.name}") for name in names], names
-        )
+        return _described(self, read_by_engine(self.name, self._as_they_are, entries), entries, _typed)
 
     def _as_they_are(self, entries):
         """The columns with an entry, labels as codes of few texts."""
-        labels = [name for name, entry in entries.items() if entry is not None and entry.has_text_labels]
+        names = [name for name in self.names if name in entries]
+        labels = [name for name in names if (entry := entries[name]) is not None and entry.has_text_labels]
         texts = [name for name in labels if types.is_string(self.outline.field(name).type)]
         file = pyarrow.parquet.ParquetFile(self._path, read_dictionary=texts)
-        return _joined(file.iter_batches(_ROWS, columns=list(entries)), self.name, file.metadata.num_rows)
+        return _joined(file.iter_batches(_ROWS, columns=names), self, file.metadata.num_rows)
 
 
 def _typed(column, entry, where):
     """A column of the type that the codebook says: text is read as in a CSV, and numbers may be durations."""
-    if entry is not None and _is_text(column.type) and not entry.has_text_labels:
-        return _spelled(column.cast(pyarrow.string()), entry, where)
-    is_duration = entry is not None and entry.kind == DURATION
-    return _in_unit(column, entry, where) if is_duration and _is_numeric(column.type) else column
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if entry is None or entry.has_text_labels:
+        return column
+    if types.is_string(kind) or types.is_large_string(kind):
+        return _spelled(column.cast(_TEXT), entry, where)
+    is_number = types.is_integer(column.type) or types.is_floating(column.type) or types.is_decimal(column.type)
+    return _in_unit(column, entry, where) if is_number and entry.kind == DURATION else column
 
 
-def _is_text(kind):
-    """Whether an Arrow type holds text, perhaps as a dictionary."""
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return types.is_string(kind) or types.is_large_string(kind)
+def _described(source, table, entries, read):
+    """The columns with an entry in a table that may have others, each read as the codebook says."""
+    where = {name: f"column {quoted(name)} of {source.name}" for name in table.column_names if name in entries}
+    return pyarrow.table({name: read(table[name], entries[name], where[name]) for name in where})
 
 
-def _is_numeric(kind):
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-
-
-def _joined(batches, name, n_rows):
+def _joined(batches, source, n_rows):
     """A table of batches of its rows; while it is read, a terminal shows how far that is."""
     start = shown = time.monotonic()
-    parts, n_read = [], 0
+    parts, n = [], 0
     for part in batches:
         parts.append(part)
-        n_read += part.num_rows
+        n += part.num_rows
         if (now := time.monotonic()) - shown >= _SECONDS and sys.stderr.isatty():
-            shown, share = now, n_read / n_rows
-            print(f"[{escaped(name)}] {n_read:,} rows, {share:.0%} of the file, {now - start:.1f} s", file=sys.stderr)
+            shown, share = now, n / n_rows
+            print(f"[{escaped(source.name)}] {n:,} rows, {share:.0%} of the file, {now - start:.1f} s", file=sys.stderr)
     return pyarrow.Table.from_batches(parts) if parts else pyarrow.table({})
 
 
@@ -126,8 +120,6 @@ def _joined(batches, name, n_rows):
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", ".")  # in lower case, without surrounding spaces
 TRUE, FALSE = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "0", "0.0")
-_MICROSECONDS = {unit: 10**6 * n for unit, n in {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}.items()}
-_MICROSECONDS["weeks"] = 7 * _MICROSECONDS["days"]
 _TEXT, _NUMBER = pyarrow.string(), pyarrow.float64()
 _FEW_TEXTS = pyarrow.dictionary(pyarrow.int32(), _TEXT)
 _TIME, _DIGIT = pyarrow.timestamp("us"), r":\d\d(?:\.\d+)?"
@@ -152,7 +144,6 @@ def _spelled(text, entry, name, decimal="."):
     pyarrow.Array
         Array whose type depends on the entry only: float64, timestamp, duration, boolean or text.
     """
-    _check_labels(entry, name)
     labels = entry.labels if entry is not None and entry.has_text_labels else ()
     text = _without_missing(text, labels)
     if entry is None or labels:
@@ -162,42 +153,32 @@ def _spelled(text, entry, name, decimal="."):
         return _booleans(text, name)
     if entry.kind == DATE:
         return _read(_dates, text, f"{name} must hold dates as 2024-12-31 or 2024-12-31 23:59:59")
+    if any(abs(label) > 2**53 for label in entry.labels or ()):  # floats cannot tell them apart
+        raise ValueError(f"the labels of {name} must be text above 2**53: write them in quotes in the codebook.")
     form = f"{name} must hold numbers with the decimal point {quoted(decimal)} and no other signs, such as '%'"
     numbers = _read(_numbers, text, form, decimal)
     return _in_unit(numbers, entry, name) if entry.kind == DURATION else numbers
 
 
-def _check_labels(entry, name):
-    """Raise if labels are numbers that a column of floats cannot tell apart."""
-    numbers = entry.labels if entry is not None and entry.labels is not None and not entry.has_text_labels else ()
-    if any(abs(label) > 2**53 for label in numbers):
-        raise ValueError(f"the labels of {name} must be text above 2**53: write them in quotes in the codebook.")
-
-
 def _in_unit(values, entry, name):
     """A column of durations, from numbers in the unit of the codebook."""
-    return _read(_durations, values, f"{name} must hold numbers of {entry.unit}", _MICROSECONDS[entry.unit])
+    microseconds = timedelta(**{entry.unit: 1}) / timedelta(microseconds=1)
+    return _read(_durations, values, f"{name} must hold numbers of {entry.unit}", microseconds)
 
 
 def _read(convert, values, must, *options):
     """``convert(values, *options)``, with errors replaced by one that does not quote the value."""
-    try:
+    with contextlib.suppress(pyarrow.ArrowException):
         return convert(values, *options)
-    except pyarrow.ArrowException:
-        pass
     raise ValueError(f"{must}, got at least one other value.")
 
 
 def _without_missing(text, labels):
     """Null in place of spellings of missing values, except those that are labels."""
     plain = compute.utf8_lower(compute.utf8_trim_whitespace(text))
-    is_label = _is_one_of(text, labels)
-    is_missing = compute.and_not(_is_one_of(plain, MISSING), is_label)
-    return compute.if_else(is_missing, pyarrow.scalar(None, pyarrow.string()), text)
-
-
-def _is_one_of(text, texts):
-    return compute.is_in(text, value_set=pyarrow.array(texts, pyarrow.string()))
+    is_missing = compute.is_in(plain, value_set=pyarrow.array(MISSING))
+    is_label = compute.is_in(text, value_set=pyarrow.array(labels, _TEXT))
+    return compute.if_else(compute.and_not(is_missing, is_label), None, text)
 
 
 def _numbers(text, decimal):
@@ -207,28 +188,26 @@ def _numbers(text, decimal):
 
 
 def _booleans(text, name):
-    plain = compute.utf8_lower(text)
-    is_true, is_false = _is_one_of(plain, TRUE), _is_one_of(plain, FALSE)
-    known = compute.or_(compute.or_(is_true, is_false), compute.is_null(text))
-    if not compute.all(known, min_count=0).as_py():
+    places = compute.index_in(compute.utf8_lower(text), value_set=pyarrow.array([*TRUE, *FALSE]))
+    if places.null_count > text.null_count:
         spellings = ", ".join((*TRUE, *FALSE))
         raise ValueError(f"{name} must hold one of {spellings} (in any case), got at least one other value.")
-    return compute.if_else(compute.is_null(text), pyarrow.scalar(None, pyarrow.bool_()), is_true)
+    return compute.less(places, len(TRUE))
 
 
 def _dates(text):
     """Timestamps in microseconds; with a time zone, in UTC."""
     text = compute.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")  # truncates to microseconds
-    has_zone, nothing = compute.match_substring_regex(text, _ZONE), pyarrow.scalar(None, pyarrow.string())
-    zoned = compute.cast(compute.if_else(has_zone, text, nothing), pyarrow.timestamp("us", "UTC"))
-    plain = compute.cast(compute.if_else(has_zone, nothing, text), _TIME)
+    has_zone = compute.match_substring_regex(text, _ZONE)
+    zoned = compute.cast(compute.if_else(has_zone, text, None), pyarrow.timestamp("us", "UTC"))
+    plain = compute.cast(compute.if_else(has_zone, None, text), _TIME)
     return compute.coalesce(compute.cast(zoned, _TIME), plain)
 
 
 def _durations(values, microseconds):
     numbers = compute.cast(values, pyarrow.float64())
-    numbers = compute.if_else(compute.is_nan(numbers), pyarrow.scalar(None, pyarrow.float64()), numbers)
-    counts = compute.cast(compute.round(compute.multiply(numbers, float(microseconds))), pyarrow.int64())
+    numbers = compute.if_else(compute.is_nan(numbers), None, numbers)
+    counts = compute.cast(compute.round(compute.multiply(numbers, microseconds)), pyarrow.int64())
     return compute.cast(counts, pyarrow.duration("us"))
 
 
@@ -256,55 +235,42 @@ def read_csv(source, entries):
             f"{source.name} must have one record per line, got a value over several lines: a quotation mark is not "
             "closed, or a quoted value contains a line break, which --line-breaks allows."
         )
-    where = {name: f"column {quoted(name)} of {source.name}" for name in names}
-    return pyarrow.table([_parsed(table[name], entries[name], where[name], source.decimal) for name in names], names)
+    return _described(source, table, entries, partial(_parsed, decimal=source.decimal))
 
 
 def _n_lines(source):
     """The number of lines after the header; of several columns, only of nonempty ones."""
-    n_lines, is_record = -1, len(source.all_names) == 1
     with source.lines() as file:
-        while lines := file.readlines(_BLOCK):
-            n_lines += len(lines) - (0 if is_record else lines.count("\n"))
-    return n_lines
+        blocks = iter(partial(file.readlines, _BLOCK), [])
+        return sum(len(lines) - (len(source.all_names) > 1) * lines.count("\n") for lines in blocks) - 1
 
 
 def _texts_or(number, source, names, entries, n_lines):
     """These columns as text, or codes of few texts, and numbers in this type; errors quote none of it."""
-    n_names, kinds = len(source.all_names), {name: _read_as(entries[name], number) for name in names}
-    # Values may hold line breaks, so that blocks do not end inside quotes.
-    parsing = {"delimiter": source.delimiter, "newlines_in_values": True, "ignore_empty_lines": n_names > 1}
+    n_names, kinds = len(source.all_names), dict.fromkeys(names, _FEW_TEXTS)
+    kinds |= {name: _TEXT for name in names if entries[name] is None}
+    kinds |= {name: number for name in names if (entry := entries[name]) and entry.kind in (NUMBER, INTEGER, DURATION)}
     values = {"include_columns": names, "null_values": list(_NULLS), "strings_can_be_null": False}
     options = (
         pyarrow.csv.ReadOptions(block_size=_BLOCK, column_names=source.all_names, skip_rows=1),
-        pyarrow.csv.ParseOptions(**parsing),
+        # Values may hold line breaks, so that blocks do not end inside quotes.
+        pyarrow.csv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True, ignore_empty_lines=n_names > 1),
         pyarrow.csv.ConvertOptions(column_types=kinds, decimal_point=source.decimal, **values),
     )
     try:
         return read_by_engine(
-            source.name, lambda: _joined(pyarrow.csv.open_csv(source.path, *options), source.name, n_lines)
+            source.name, lambda: _joined(pyarrow.csv.open_csv(source.path, *options), source, n_lines)
         )
     except ValueError as error:
         message = f"{error} Every line must have {n_names} values in UTF-8, as the first has names."
     raise ValueError(message)
 
 
-def _read_as(entry, number):
-    if entry is None:
-        return _TEXT
-    return _FEW_TEXTS if entry.has_text_labels or entry.kind in (BOOLEAN, DATE) else number
-
-
-def _parsed(column, entry, name, decimal):
+def _parsed(column, entry, where, decimal):
     """A column as the codebook says; of codes, each text is parsed once."""
-    if types.is_dictionary(column.type):
-        return pyarrow.chunked_array([_each_once(part, entry, name) for part in column.chunks])
-    if not types.is_floating(column.type):
-        return _spelled(column, entry, name, decimal)
-    _check_labels(entry, name)
-    return _in_unit(column, entry, name) if entry.kind == DURATION else column
-
-
-def _each_once(part, entry, name):
-    values = _spelled(part.dictionary, entry, name)
-    return (values.dictionary_encode() if entry.has_text_labels else values).take(part.indices)
+    if not types.is_dictionary(column.type):
+        is_text = types.is_string(column.type)
+        return _spelled(column, entry, where, decimal) if is_text else _typed(column, entry, where)
+    parts = [(_spelled(part.dictionary, entry, where, decimal), part.indices) for part in column.chunks]
+    is_kept = entry.has_text_labels
+    return pyarrow.chunked_array([(text.dictionary_encode() if is_kept else text).take(at) for text, at in parts])

@@ -1,15 +1,9 @@
-"""What commands compute, and how they show it: with the libraries that score columns, so loaded last."""
+"""What commands compute, and how they show it. Slow libraries are imported where they are used: refusals need none."""
 
 from dataclasses import replace
 
-from skdpmic._utils.private_estimator import best_first
 from skdpmic._utils.texts import aligned, counted, escaped, in_short, wrapped
-from skdpmic.cards.release_card import file_content, release_card
 from skdpmic.command_line import outputs
-from skdpmic.planning.plan import plan_release
-from skdpmic.release.summary import NOTHING
-from skdpmic.release.summary_cells import ABOVE, BELOW
-from skdpmic.selection.selectors import PrivateSelectKBest
 from skdpmic.table.domains import MISSING, OTHER
 from skdpmic.table.values import read_people
 
@@ -25,22 +19,37 @@ def size_in_words(records, codebook):
 
 def card(arguments, released, **options):
     """The bytes of the privacy card of a release."""
+    from skdpmic.cards.release_card import file_content, release_card
+
     return file_content(release_card(released, **options), arguments.card)
+
+
+def text_of_ledger(state, entries):
+    """The limit, what is spent of it and what remains, and a table of the charges."""
+    from skdpmic.cards.release_card import CHARGES, charges_in_words, ledger_in_words
+
+    facts = "\n".join(f"{name + ':':10} {text}" for name, text in ledger_in_words(state).items())
+    charges = zip(charges_in_words(state["entries"]), entries, strict=True)
+    table = aligned(CHARGES[:3], [(*row[:2], str(entry)) for row, entry in charges])
+    return f"{wrapped(facts)}\n\n{table}" if entries else wrapped(facts)
 
 
 # --- Summaries --------------------------------------------------------------------------------------------------------
 
 
-_FLAGS = (MISSING, BELOW, ABOVE, OTHER)
 _SHARE_FIELDS = ("kind", "of", "share", "lower", "upper")
 
 
 def text_of_summary(released, account, size):
     """A table of what may be wrong, and the findings."""
-    rows = [(column.name, *map(column.flag_in_words, _FLAGS)) for column in released.columns]
+    from skdpmic.release.summary import NOTHING
+    from skdpmic.release.summary_cells import ABOVE, BELOW
+
+    flags = (MISSING, BELOW, ABOVE, OTHER)
+    rows = [(column.name, *map(column.flag_in_words, flags)) for column in released.columns]
     sentences = [*(released.suspicious or [NOTHING]), outputs.spent_in_words(released.privacy_spent, account)]
     title = wrapped(f"Shares of {size}, with simultaneous 95% intervals")
-    return "\n\n".join([title, aligned(("column", *_FLAGS), rows), wrapped("\n".join(sentences))])
+    return "\n\n".join([title, aligned(("column", *flags), rows), wrapped("\n".join(sentences))])
 
 
 def fields_of_summary(released, account):
@@ -53,13 +62,9 @@ def fields_of_summary(released, account):
         }
         for column in released.columns
     ]
-    return {
-        "command": "summary",
-        "n_samples": released.n_samples,
-        "columns": columns,
-        "suspicious": released.suspicious,
-        "mechanism": released.entry.mechanism,
-    } | outputs.fields_of_cost(released.privacy_spent, account)
+    fields = {"n_samples": released.n_samples, "columns": columns, "suspicious": released.suspicious}
+    cost = outputs.fields_of_cost(released.privacy_spent, account)
+    return fields | {"mechanism": released.entry.mechanism} | cost
 
 
 # --- Choices ----------------------------------------------------------------------------------------------------------
@@ -70,6 +75,8 @@ _CLEAR = 3  # multiple of the noise scale above which a gap is clear: see `gaps_
 
 def selector_of(arguments, public):
     """The estimator that the options describe."""
+    from skdpmic.selection.selectors import PrivateSelectKBest
+
     return PrivateSelectKBest(**_given(arguments, "k", "statistic", "epsilon", "delta", "keep"), **public)
 
 
@@ -80,6 +87,8 @@ def _given(arguments, *names):
 
 def plan_of_names(arguments, public):
     """The plan of the releases of names, which `select` can make, with those of its statistic first."""
+    from skdpmic.planning.plan import plan_release
+
     n_features = len(public["bounds"]) + len(public["categories"])
     if arguments.error is None and arguments.found is None:
         rows = selector_of(arguments, public).plan(arguments.n_samples, n_features)
@@ -108,6 +117,8 @@ def beforehand(selector, n_samples, size, n_features):
 
 def chosen_by(selector):
     """The names of the chosen columns, best first."""
+    from skdpmic._utils.private_estimator import best_first
+
     return selector.feature_names_in_[best_first(selector.ranking_)[: selector.n_ranked_]].tolist()
 
 
@@ -132,16 +143,13 @@ def fields_of_choice(arguments, selector, chosen, n_samples):
     """Contents of the JSON."""
     gaps = getattr(selector, "gaps_", None)
     return {
-        "command": "select",
         "target": arguments.target,
         "chosen": chosen,
         "kept": arguments.keep,
         "gaps": gaps,
         "clear_gap": None if gaps is None else _CLEAR * selector.noise_scale_,
         "statistic": selector.statistic,
-        "criterion": selector.criterion_,
-        "mechanism": selector.mechanism_,
-        "noise_scale": selector.noise_scale_,
+        **{name: getattr(selector, f"{name}_") for name in ("criterion", "mechanism", "noise_scale")},
         "n_samples": n_samples,
         "n_features": selector.n_features_in_,
     } | outputs.fields_of_cost(selector.privacy_spent_, selector.ledger)

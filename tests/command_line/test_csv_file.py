@@ -178,6 +178,17 @@ def test_each_spelling_is_read_as_its_value(tmp_path):
     }
 
 
+def test_labels_that_floats_cannot_tell_apart_are_text(tmp_path):
+    write(tmp_path / "t.csv", [["1"]], ["code"])
+    for label in (2**53, 2**53 + 1):
+        source, entries = CsvFile(str(tmp_path / "t.csv")), {"code": entry_of([1, label], "")}
+        if label == 2**53:
+            assert source.read(entries)["code"].to_pylist() == [1.0]
+        else:
+            with pytest.raises(ValueError, match=r"the labels of column 'code' of t.csv must be text above 2\*\*53"):
+                source.read(entries)
+
+
 @each("name, value", [(name, value) for name, values in WRONG.items() for value in values])
 def test_a_value_that_cannot_be_read_is_an_error_that_names_only_the_column(name, value, tmp_path_factory):
     record = dict.fromkeys(ENTRIES, "") | {name: value}

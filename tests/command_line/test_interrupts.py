@@ -11,6 +11,7 @@ import time
 import pytest
 
 from skdpmic import BudgetLedger
+from skdpmic.cards import release_card
 from skdpmic.command_line import reading, results
 from skdpmic.command_line.main import main
 from tests.command_line.tables import SELECT, spent
@@ -67,7 +68,7 @@ def test_an_interruption_that_a_library_ignores_still_prevents_the_charge(folder
 
 
 @pytest.mark.slow
-@each("where, name", [(BudgetLedger, "charge"), (results, "chosen_by"), (results, "file_content")])
+@each("where, name", [(BudgetLedger, "charge"), (results, "chosen_by"), (release_card, "file_content")])
 def test_once_the_charge_begins_the_result_is_finished_first(where, name, folder, capsys, monkeypatch):
     cost = spent()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -259,6 +259,14 @@ def test_json_has_the_documented_keys(folder, capsys):
     assert found["template"]["codebook"] == Codebook.template(found["template"]["columns"])
 
 
+@each("options", [SELECT, SUMMARY])
+def test_progress_is_not_part_of_the_result(options, folder, capsys):
+    assert main([*options, "--yes", "--verbose", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["command"] == options[0]
+    assert re.search(r"^\[\w+\] \d+/\d+ columns, [\d.]+ s$", err, re.M)
+
+
 @each("options, by", [(SELECT, "PrivateSelectKBest"), (SUMMARY, "private_summary")])
 def test_a_card_is_written_beside_the_result(options, by, folder, capsys):
     known = spent()
