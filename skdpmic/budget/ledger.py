@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, Self
 
+from skdpmic._utils.dataframes import dataframe
 from skdpmic._utils.texts import BudgetError, quoted, require, require_type
 from skdpmic.budget.ledger_database import DatabaseStorage, is_url
 from skdpmic.budget.ledger_entry import PLURAL, LedgerEntry, checked_entry, count_or_none, number_of, text_of
@@ -449,8 +450,6 @@ class BudgetLedger:
             If pandas is not installed.
 
         """
-        from skdpmic._utils.private_estimator import dataframe  # with scikit-learn, which a charge does not need
-
         entries, spent = self.history()
         rows = [(entry.when, *entry[:-1], *total) for entry, total in zip(entries, spent, strict=True)]
         return dataframe(rows, ["when", *LedgerEntry._fields[:-1], "spent_epsilon", "spent_delta"])

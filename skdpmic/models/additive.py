@@ -10,7 +10,8 @@ from sklearn.base import is_classifier
 
 from skdpmic._utils.arguments import check_whole, nearest_shares
 from skdpmic._utils.bases import ClassifierMixin, RegressorMixin
-from skdpmic._utils.private_estimator import PrivateEstimator, check_published, dataframe, with_intervals
+from skdpmic._utils.dataframes import dataframe, with_intervals
+from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, number_column, why_broken
 from skdpmic._utils.texts import Progress, counted, in_short, names_of, warn

@@ -16,7 +16,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_verbose, is_whole
-from skdpmic._utils.private_estimator import about_numbered_labels, never_cached
+from skdpmic._utils.never_cached import never_cached
+from skdpmic._utils.private_estimator import about_numbered_labels
 from skdpmic._utils.readable import column_names, refuse_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.summaries import breaks_guarantee
 from skdpmic._utils.texts import SILENT, Progress, public_messages, quoted, warn, without_data

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.private_estimator import dataframe, with_intervals
+from skdpmic._utils.dataframes import dataframe, with_intervals
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
 from skdpmic._utils.texts import budget, counted, escaped, in_short, quoted
 from skdpmic.budget.ledger_entry import RECORD, LedgerEntry

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
-from skdpmic._utils.private_estimator import dataframe
+from skdpmic._utils.dataframes import dataframe
 from skdpmic._utils.texts import aligned, html_rows, in_html, wrapped
 from skdpmic.privacy.composition import round_up
 

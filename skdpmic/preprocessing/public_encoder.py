@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.bases import BaseEstimator
+from skdpmic._utils.bases import AsksForContainer, BaseEstimator
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.texts import require, told_apart
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
@@ -16,7 +16,7 @@ from skdpmic.table.domains import MISSING, OTHER, Labels, beside, domain_of, end
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import as_frame, is_frame, is_lazy
 from skdpmic.table.records import read_columns
-from skdpmic.table.tables import AsksForContainer, check_columns_seen, columns_seen, dataframe_of, open_table
+from skdpmic.table.tables import check_columns_seen, columns_seen, dataframe_of, open_table
 
 _ENCODINGS = ("one-hot", "ordinal")
 

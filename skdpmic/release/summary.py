@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from skdpmic._utils.arguments import check_verbose
-from skdpmic._utils.private_estimator import dataframe, never_cached, with_intervals
+from skdpmic._utils.dataframes import dataframe, with_intervals
+from skdpmic._utils.never_cached import never_cached
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
 from skdpmic._utils.texts import Progress, budget, escaped, quoted, require_type, told_apart, wrapped

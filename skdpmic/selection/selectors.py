@@ -13,8 +13,9 @@ from scipy.integrate import cumulative_trapezoid
 from sklearn import config_context
 
 from skdpmic._utils.arguments import check_k, is_number
-from skdpmic._utils.bases import OneToOneFeatureMixin, SelectorMixin, TransformerMixin
-from skdpmic._utils.private_estimator import best_first, check_published, never_cached, share_of_possible
+from skdpmic._utils.bases import AsksForContainer, OneToOneFeatureMixin, SelectorMixin, TransformerMixin
+from skdpmic._utils.never_cached import never_cached
+from skdpmic._utils.private_estimator import best_first, check_published, share_of_possible
 from skdpmic._utils.texts import in_short, quoted, warn
 from skdpmic._utils.typing import Auto, BesideTable, ColumnLike, Correction, Floats, Range, Ranges, TableLike
 from skdpmic.privacy.mechanisms import MECHANISMS, CubeLaw
@@ -25,7 +26,7 @@ from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.facts import check_keep, kept_columns
 from skdpmic.table.records import read_numbers
-from skdpmic.table.tables import AsksForContainer, among_zeros, check_columns_seen, open_table, with_columns
+from skdpmic.table.tables import among_zeros, check_columns_seen, open_table, with_columns
 
 
 class ColumnSelectionMixin(AsksForContainer, SelectorMixin):

@@ -1,7 +1,7 @@
 """Tables of every library or of none: opened as they are, and handed on.
 
 A table returns its columns one at a time, and is never converted to an array of objects. Each column gets to its normal
-form in one way only.
+form in one way only. Dataframes need nothing of scikit-learn, which is imported where arrays are checked by it.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,8 @@ from typing import Any, NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
-from sklearn import config_context
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils import readable
-from skdpmic._utils.bases import TransformerMixin
 from skdpmic._utils.texts import quoted, without_data
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.frames import as_frame, columns_at, is_frame, refuse_remote
@@ -95,6 +91,9 @@ def open_table(X, reader, *, takes_text=False, least=0):
 
 def columns_seen(table):
     """The fitted attributes `n_features_in_` and, if columns have names, `feature_names_in_`, by name."""
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import validate_data
+
     seen = BaseEstimator()
     without_data(validate_data, seen, table.native, skip_check_array=True)
     return vars(seen)
@@ -102,10 +101,15 @@ def columns_seen(table):
 
 def check_columns_seen(estimator, table):
     """Raise unless a table has the columns of a fitted estimator."""
+    from sklearn.utils.validation import validate_data
+
     without_data(validate_data, estimator, table.native, reset=False, skip_check_array=True)
 
 
 def _validated(X, reader, **options):
+    from sklearn import config_context
+    from sklearn.utils.validation import check_array
+
     options = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"} | options
     with config_context(array_api_dispatch=False), np.errstate(all="ignore"):  # kernels need numpy arrays
         return without_data(check_array, X, estimator=reader, input_name="X", **options)
@@ -163,14 +167,6 @@ def _without_repeats(X):
 # Columns are picked in the user's own container, which changes no value. If `set_output` asks for another library, each
 # column gets there through the normal form. No library converts a table, or a column: that lets one record change how
 # others are read.
-
-
-class AsksForContainer(TransformerMixin):
-    """Base of transformers that make the container `set_output` asks for; scikit-learn has no public way to see it."""
-
-    def transform(self, X):
-        """A row of zeros: an ndarray by default, otherwise a dataframe of the requested library."""
-        return np.zeros((1, len(self.get_feature_names_out())))
 
 
 def with_columns(table, places, names, container):

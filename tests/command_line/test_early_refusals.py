@@ -82,6 +82,12 @@ def test_a_template_of_a_parquet_file_loads_only_the_library_that_reads_it(folde
     assert loaded(OF_PARQUET, "template", "people.parquet") == [0, []]
 
 
+@each("source", ["people.csv", "people.parquet"])
+def test_a_summary_loads_neither_scikit_learn_nor_numba(source, folder):
+    write_parquet(people(2000), "people.parquet")
+    assert loaded(["sklearn", "numba"], "summary", source, *SUMMARY[2:], "--yes") == [0, []]
+
+
 def test_every_statistic_that_chooses_may_be_named():
     for name in STATISTICS:
         assert parse_options([*SELECT, "--statistic", name]).statistic == name
