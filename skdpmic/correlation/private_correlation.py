@@ -17,8 +17,8 @@ from skdpmic._utils.texts import SILENT, Progress, counted, names_of, quoted, wa
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.composition import check_confidence, rho_for, scale_for_rho
-from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian, with_noise
+from skdpmic.privacy.quantiles import gaussian_quantile
 from skdpmic.release.path import Ready, UnscoredPlan, UnscoredRelease, check_budget_and_run, run, store
 from skdpmic.statistics.ranks import MAX_RECORDS, concordance, in_order, mid_ranks
 from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity

@@ -20,8 +20,8 @@ from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.models import parts
 from skdpmic.models.model_releases import MOST_PARTS, ScorecardNoise, ScorecardRelease, TwoWayRelease
 from skdpmic.planning.rows import ReleasePlan, row_of
-from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile, normal_half_width
 from skdpmic.privacy.noise import laplace_scale
+from skdpmic.privacy.quantiles import gaussian_quantile, laplace_quantile, normal_half_width
 from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, run, store
 from skdpmic.table.domains import NUMBERS, as_date, ends_of
 from skdpmic.table.facts import PublicFacts

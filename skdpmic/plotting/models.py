@@ -12,7 +12,7 @@ from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.texts import budget, names_of, quoted, require, require_type
 from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, feature_labels, label_of, labels_apart
 from skdpmic.privacy.composition import check_confidence
-from skdpmic.privacy.mechanisms import normal_half_width
+from skdpmic.privacy.quantiles import normal_half_width
 from skdpmic.table.domains import ends_in_words
 
 _SHARES = (1e-4, 1e-2, 1.0)  # of alpha: p-values up to which an edge is drawn by each of these lines

@@ -15,8 +15,8 @@ from scipy.optimize import brentq
 from scipy.special import betainc, gammaincc, gammaln
 
 from skdpmic.privacy.composition import Cost, budget_of, exact
-from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian, geometric, uniform_below
+from skdpmic.privacy.quantiles import gaussian_quantile
 from skdpmic.table import domains
 from skdpmic.table.domains import MISSING, OTHER, Integers, Labels
 
