@@ -375,7 +375,7 @@ class Codebook:
     >>> for line in Codebook.template(frame[["age"]]).strip().splitlines()[-4:]:
     ...     print(line)
     [columns.age]
-    type = "number" # or labels, if numbers stand for categories; or identifier
+    type = "number" # or integer, for whole numbers; or labels, for categories; or identifier
     range = [] # lowest and highest possible value, such as [0, 120]
     description = ""
     """
