@@ -132,8 +132,8 @@ def checked_entry(entry: LedgerEntry) -> LedgerEntry:
     entry = LedgerEntry(*(_checked(value, name, kinds[name]) for name, value in entry._asdict().items()))
     check_epsilon(entry.epsilon)
     check_delta(entry.delta)
-    if entry.rho is not None and not entry.rho > 0:  # a release that costs nothing has no epsilon either
-        raise ValueError(f"rho must be None or a number > 0, got {quoted(entry.rho)}.")
+    # A release that costs nothing has no epsilon either.
+    require(entry.rho is None or entry.rho > 0, "rho must be None or a number > 0", entry.rho)
     return entry
 
 

@@ -81,17 +81,12 @@ class ColumnEntry:
 
     def fields(self):
         """The fields of a codebook file, by name."""
-        values = {}
-        if self.labels is not None:
-            values = {"labels": list(self.labels)}
-        elif self.kind == INTEGER:
-            values = {"range": [self.bounds[0], self.bounds[-1]]}
-        elif self.bounds is not None:
-            ends = [end for end in self.bounds if end != "log"]
-            given = [_count(end, self.unit) for end in ends] if self.kind == DURATION else ends
-            values = {"range" if len(ends) == 2 else "knots": given}
-            values |= {"scale": "log"} if "log" in self.bounds else {}
-        every = {"type": self.kind} | values | {"unit": self.unit, "description": self.description}
+        bounds = (self.bounds[0], self.bounds[-1]) if self.kind == INTEGER else self.bounds or ()
+        ends = [end for end in bounds if end != "log"]
+        given = [_count(end, self.unit) for end in ends] if self.kind == DURATION else ends
+        values = {"labels": self.labels and list(self.labels), "range" if len(ends) == 2 else "knots": given or None}
+        scale = "log" if "log" in bounds else None
+        every = {"type": self.kind} | values | {"scale": scale, "unit": self.unit, "description": self.description}
         return {name: value for name, value in every.items() if value is not None}
 
 
@@ -281,8 +276,8 @@ def _entries(columns, text, source):
     for name, fields in columns.items():
         where = f"column {quoted(name)}"
         try:
-            if not isinstance(fields, dict):  # a list could mean labels or a range
-                raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {quoted(fields)}.")
+            # A list could mean labels or a range.
+            require(isinstance(fields, dict), f"{where} must be a table, such as {{range = [0, 120]}}", fields)
             entries[name] = entry_of(fields, where)
         except ValueError as error:
             wrong.append((name, error))

@@ -10,10 +10,8 @@ from skdpmic._utils.readable import abbreviated, check_names, is_dask_collection
 from skdpmic._utils.texts import escaped, quoted
 from skdpmic._utils.user_files import content_of
 
-NUMBER, INTEGER, DATE, DURATION = "number", "integer", "date", "duration"
-LABELS, BOOLEAN = "labels", "boolean"
-IDENTIFIER, TEXT = "identifier", "text"
-KINDS = (NUMBER, INTEGER, DATE, DURATION, LABELS, BOOLEAN, IDENTIFIER, TEXT)
+KINDS = ("number", "integer", "date", "duration", "labels", "boolean", "identifier", "text")
+NUMBER, INTEGER, DATE, DURATION, LABELS, BOOLEAN, IDENTIFIER, TEXT = KINDS
 VERSION = 1  # of the format; readers refuse later ones
 _MOST_BYTES = 2**22  # of a file; ten thousand columns with all fields take half of it
 _MOST_LEVELS = 16  # of brackets in one another, and of parts of a key: tomllib's time grows faster than their number

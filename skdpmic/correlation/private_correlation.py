@@ -13,7 +13,7 @@ from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, interval_column, number_column, why_broken
-from skdpmic._utils.texts import SILENT, Progress, counted, names_of, quoted, warn
+from skdpmic._utils.texts import SILENT, Progress, counted, names_of, require, warn
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.composition import check_confidence, rho_for, scale_for_rho
@@ -120,8 +120,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
 def matrix_plan(estimator, facts, release_of, read_columns):
     """The plan of an estimator; a ValueError or TypeError if a parameter that all of them have is invalid."""
     check_budget_and_run(estimator)
-    if estimator.delta == 0:
-        raise ValueError(f"delta must be a number in (0, 1), got {quoted(estimator.delta)}.")
+    require(estimator.delta > 0, "delta must be a number in (0, 1)", estimator.delta)
     return MatrixPlan.of(estimator, facts, release_of=release_of, read_columns=read_columns)
 
 

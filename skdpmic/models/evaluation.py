@@ -20,7 +20,7 @@ from skdpmic._utils.never_cached import never_cached
 from skdpmic._utils.private_estimator import about_numbered_labels
 from skdpmic._utils.readable import column_names, refuse_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.summaries import breaks_guarantee
-from skdpmic._utils.texts import SILENT, Progress, public_messages, quoted, warn, without_data
+from skdpmic._utils.texts import SILENT, Progress, public_messages, quoted, require, warn, without_data
 from skdpmic._utils.typing import ColumnLike, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for
@@ -370,8 +370,7 @@ _OWN_STEPS = (_OWN_MODELS, "skdpmic.selection.", "skdpmic.preprocessing.")
 
 def check_model(model, model_is_public):
     """Raise unless a model is fitted, predicts numbers or probabilities, and is private or declared public."""
-    if not isinstance(model_is_public, bool | np.bool_):
-        raise ValueError(f"model_is_public must be a bool, got {quoted(model_is_public)}.")
+    require(isinstance(model_is_public, bool | np.bool_), "model_is_public must be a bool", model_is_public)
     if isinstance(model, type) or not (is_classifier(model) or is_regressor(model)):
         raise TypeError(f"model must be a fitted classifier or regressor, got {_kind(model)}.")
     check_is_fitted(model)

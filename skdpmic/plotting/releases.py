@@ -193,9 +193,7 @@ class SummaryDisplay(Display):
             texts = [((2 * part + 1) / (2 * n), "center", label) for part, label in enumerate(labels)]
         else:
             first, last = cells.first_and_last()
-            between = (
-                f"({len(cells.domain.labels)} labels)" if cells.is_nominal else _SCALES.get(type(cells.domain), "")
-            )
+            between = f"({cells.n_values} labels)" if cells.is_nominal else _SCALES.get(type(cells.domain), "")
             if not cells.has_names:
                 last = last.removeprefix(f"{first[:10]}T")  # the same day is written once
             first, last = labels_apart([first, last], _LETTERS // 2 - 1)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import is_number
-from skdpmic._utils.texts import PrivacyLeakWarning, quoted, warn
+from skdpmic._utils.texts import PrivacyLeakWarning, quoted, require, warn
 
 # Each term of a sum below has fewer than eight relative roundings of 2**-53, and the sum three more.
 _ROUNDING = 2.0**-48
@@ -253,14 +253,12 @@ def check_epsilon(epsilon):
 
 def check_delta(delta):
     """Raise unless `delta` is a number in [0, 1)."""
-    if not is_number(delta) or not 0 <= delta < 1:
-        raise ValueError(f"delta must be a number in [0, 1), got {quoted(delta)}.")
+    require(is_number(delta) and 0 <= delta < 1, "delta must be a number in [0, 1)", delta)
 
 
 def check_confidence(confidence):
     """Raise unless `confidence` is a number in (0, 1)."""
-    if not is_number(confidence) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must be a number in (0, 1), got {quoted(confidence)}.")
+    require(is_number(confidence) and 0 < confidence < 1, "confidence must be a number in (0, 1)", confidence)
 
 
 def exact(number):

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -125,12 +124,9 @@ def _are_nearly_all(share, off, *, usual, inside, most_inside):
 
 def _in_few_parts(name, cells, first, n_together, about):
     ends = cells.part_ends()
+    lower, upper = ends[first][0], ends[first + n_together - 1][-1]
     place = {(0, 1): "the lowest fiftieth", (0, 2): "the lowest tenth"}.get((first, n_together))
-    place = place or ("a tenth" if n_together == 1 else "a fifth")
-    if cells.has_names:
-        lower, upper, place = ends[first][0], ends[first + n_together - 1][-1], "a small part"
-    else:
-        lower, upper = ends[first], ends[first + n_together]
+    place = "a small part" if cells.has_names else place or ("a tenth" if n_together == 1 else "a fifth")
     scale = {LogRange: "the logarithms of its range", Knots: "its knots"}.get(type(cells.domain), "its range")
     remedy = "narrow the range if possible"
     if isinstance(cells.domain, Range) and cells.domain.of == NUMBERS:
@@ -204,8 +200,7 @@ class ColumnShares:
     def part_names(self):
         """The labels or the ends of each part."""
         ends = self.cells.part_ends()
-        parts = ends if self.cells.has_names else pairwise(ends)
-        return told_apart([labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}" for labels in parts])
+        return told_apart([labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}" for labels in ends])
 
 
 @dataclass(frozen=True, repr=False)

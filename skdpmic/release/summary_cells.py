@@ -71,19 +71,20 @@ class SummaryCells:
         return len(self.flags) + 1, self.n_parts + 1
 
     def part_ends(self):
-        """The ends of the parts of numbers or dates; for labels and integers, those of each part: all as text."""
+        """The two ends of each part of numbers or dates, its labels, or its first and last integer: all as text."""
         if isinstance(self.domain, Integers):
             return self.domain.runs(self.n_parts)
         if self.is_nominal:
             parts, names = self._parts_of_labels(), domains.names_of_labels(self.domain.labels)
             return [[name for name, j in zip(names, parts, strict=True) if j == part] for part in range(self.n_parts)]
         lower, upper = self.domain.encoded
-        return domains.ends_in_words([self.domain.decode(lower + end * (upper - lower)) for end in _ENDS])
+        ends = [self.domain.decode(lower + end * (upper - lower)) for end in _ENDS]
+        return [*pairwise(domains.ends_in_words(ends))]
 
     def first_and_last(self):
         """The ends of the range, or the first and the last label, as text."""
         first, *_, last = self.part_ends()
-        return (first[0], last[-1]) if self.has_names else (first, last)
+        return first[0], last[-1]
 
     def part_places(self):
         """The ends of the parts on an axis from 0 to 1, for figures."""
@@ -128,8 +129,8 @@ class SummaryCells:
         flag_of = np.select([np.isnan(values), values < lowest, values > highest], [0, 1, 2], 3)
         inside = self.domain.encode(np.where(flag_of == 3, values, lowest))
         places = domains.in_unit_interval(inside, *self.domain.encoded)
-        ends = self.part_places()[1:-1]
-        part_of = sum((places >= end).view(np.int8) for end in ends)  # a search among few ends takes longer
+        # A search among few ends takes longer.
+        part_of = sum((places >= end).view(np.int8) for end in self.part_places()[1:-1])
         return flag_of, np.where(flag_of == 3, part_of, self.n_parts)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import check_k, one_of
-from skdpmic._utils.texts import Progress, in_short, quoted, warn
+from skdpmic._utils.texts import Progress, in_short, quoted, require, warn
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.planning.chances import JOINT, excess_of_noise, share_found
 from skdpmic.privacy.mechanisms import MECHANISMS
@@ -182,8 +182,7 @@ def scoring_plan(estimator, asked, **published):
 
 def check_mechanism(mechanism, allowed, statistic, delta):
     """Raise unless a mechanism is among those allowed, and suits the statistic and delta."""
-    if not isinstance(mechanism, str) or mechanism not in allowed:
-        raise ValueError(f"mechanism must be {one_of(allowed)}, got {quoted(mechanism)}.")
+    require(isinstance(mechanism, str) and mechanism in allowed, f"mechanism must be {one_of(allowed)}", mechanism)
     of_scores = [name for name in allowed if name in MECHANISMS]
     if mechanism not in MECHANISMS and not statistic.supports_counts:
         raise ValueError(
@@ -191,8 +190,7 @@ def check_mechanism(mechanism, allowed, statistic, delta):
             "whose noisy tables require statistic='mic_r'."
         )
     needs_delta = mechanism in MECHANISMS and MECHANISMS[mechanism].needs_delta
-    if needs_delta and delta == 0:
-        raise ValueError(f"delta must be > 0 with mechanism={quoted(mechanism)}, got {quoted(delta)}.")
+    require(delta > 0 or not needs_delta, f"delta must be > 0 with mechanism={quoted(mechanism)}", delta)
     if not needs_delta and delta > 0:
         raise ValueError(
             f"delta must be 0 with mechanism={quoted(mechanism)}, whose guarantee needs none, got {quoted(delta)}; "

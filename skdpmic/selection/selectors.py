@@ -16,7 +16,7 @@ from skdpmic._utils.arguments import check_k, is_number
 from skdpmic._utils.bases import AsksForContainer, OneToOneFeatureMixin, SelectorMixin, TransformerMixin
 from skdpmic._utils.never_cached import never_cached
 from skdpmic._utils.private_estimator import best_first, check_published, share_of_possible
-from skdpmic._utils.texts import in_short, quoted, warn
+from skdpmic._utils.texts import in_short, quoted, require, warn
 from skdpmic._utils.typing import Auto, BesideTable, ColumnLike, Correction, Floats, Range, Ranges, TableLike
 from skdpmic.privacy.mechanisms import MECHANISMS, CubeLaw
 from skdpmic.privacy.top_k import confidence_among_best
@@ -624,8 +624,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
             ),
         }
         for why, is_so in reasons.items():
-            if is_so:
-                raise ValueError(f"fdr must be None {why}, got {quoted(self.fdr)}.")
+            require(not is_so, f"fdr must be None {why}", self.fdr)
 
     def _further_columns(self):
         if not self._keeps_k() or not hasattr(self._noise, "law") or self.privacy_spent_[0] == math.inf:

@@ -105,10 +105,8 @@ def chance_added(measure, shape, given, alone, candidates):
 
 def _class_shares(measure):
     """Known shares of the classes, or equal ones, rounded; None for a numeric target."""
-    n_classes = measure.n_classes
-    if n_classes is None:
-        return None
-    return _rounded((1 / n_classes,) * n_classes if measure.class_shares is None else measure.class_shares)
+    n = measure.n_classes
+    return None if n is None else _rounded(measure.class_shares or (1 / n,) * n)
 
 
 def _rounded(shares):
@@ -164,7 +162,10 @@ def chance_score(measure, domain, n, shares=None):
     scores = []
     with measure.in_numpy_if_little(n_drawn, _DRAWS):
         for _ in range(_DRAWS):
-            target = _drawn_target(measure.n_classes, shares, n_drawn, random)
+            if measure.n_classes and shares is None:
+                target = ClassTarget(random.randint(measure.n_classes, size=n_drawn), measure.n_classes)
+            else:
+                target = _target(measure.n_classes, shares, random.random_sample(n_drawn))
             scorer = measure.with_shares_of(target).scorer(target, None)
             scores.append(scorer.score(_feature(domain, n_drawn, random), domain))
     return float(np.mean(scores)) * (n_drawn / n) ** measure.chance_rate
@@ -185,12 +186,6 @@ def _added(domain, measure, shares, given, n, level):
         scorer = measure.with_shares_of(target).scorer_beside(target, column, given)
         added.append(scorer.score(_feature(domain, n_drawn, random), domain) - scorer.score(column, given))
     return max(float(np.mean(added)), 0.0) * (n_drawn / n) ** measure.chance_rate
-
-
-def _drawn_target(n_classes, shares, n, random):
-    if n_classes and shares is None:
-        return ClassTarget(random.randint(n_classes, size=n), n_classes)
-    return _target(n_classes, shares, random.random_sample(n))
 
 
 def _target(n_classes, shares, places):

@@ -13,7 +13,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import is_number
 from skdpmic._utils.jit import in_numpy, jit, uses_numpy
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, require
 from skdpmic.table.domains import inner_ends
 
 # --- Limits of B and c (``benchmarks/results/defaults.md``) -----------------------------------------------------------
@@ -95,8 +95,7 @@ def grid_size(B, n, n_classes=None):
 
 def check_c(c, n=None, B=None, n_classes=None, master="reduced"):
     """Raise unless `c` is a positive number and, if `n` and `B` are given, at most `largest_c`."""
-    if not is_number(c) or not 0 < c <= sys.float_info.max:
-        raise ValueError(f"c must be a number > 0, got {quoted(c)}.")
+    require(is_number(c) and 0 < c <= sys.float_info.max, "c must be a number > 0", c)
     if n is not None and c > largest_c(n, B, n_classes, master):
         raise ValueError(
             f"c must be at most {largest_c(n, B, n_classes, master):.6g} with B={B:.6g}{_with(n, n_classes)}, because "

@@ -266,8 +266,7 @@ def kind_of(encoded):
 
 def limits_of(domain):
     """The lowest and highest number of a domain of numbers, or second of dates."""
-    ends = domain.bounds[:2] if isinstance(domain, LogRange) else domain.bounds
-    return ends[0], ends[-1]
+    return domain.bounds[0], domain.bounds[1 if isinstance(domain, LogRange) else -1]
 
 
 class Nominal(NamedTuple):
@@ -398,8 +397,7 @@ def _as_pair(domain, given, name):
 
 def check_pair_bounds(bounds):
     """`bounds` as two intervals, of x and of y."""
-    x_bounds, y_bounds = both_of(bounds)
-    return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
+    return tuple(map(check_interval, both_of(bounds), ("bounds of x", "bounds of y")))
 
 
 def both_of(bounds):

@@ -87,9 +87,8 @@ def warn_about_many_labels(shape, names, domains=()):
         if run := _integers_of(domain):
             key = quoted(j if names is None else str(names[j]))
             warn(
-                f"{_label('categories', j, names)} are all integers from {run[0]} to {run[-1]}, whose order labels "
-                f'lose: write bounds={{{key}: {run}}}, or in a codebook, type = "integer" and range = '
-                f"[{run[0]}, {run[-1]}], unless they are codes without an order."
+                f"categories of feature {key} are integers, whose order labels lose: write bounds={{{key}: {run}}}, "
+                'or in a codebook, type = "integer", unless they are codes without an order.'
             )
     most = shape.n_groups // _RECORDS_A_LABEL
     many = [j for j, domain in enumerate(shape.domains) if isinstance(domain, forms.Nominal) and domain.n_labels > most]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpmic._utils.jit import jit
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, require
 from skdpmic._utils.typing import ColumnLike, Correction, Master
 from skdpmic.statistics.grids import check_c, divisions_in_two, equal_parts, equipartitions, finest_merge, grid_size
 from skdpmic.statistics.mic import cell_counts
@@ -348,8 +348,7 @@ def mic_r(
     x_bounds, y_bounds = check_pair_bounds(bounds)
     n = len(x)
     B = grid_size(B, n)
-    if master not in ("reduced", "full"):
-        raise ValueError(f"master must be 'reduced' or 'full', got {quoted(master)}.")
+    require(master in ("reduced", "full"), "master must be 'reduced' or 'full'", master)
     check_correction(correction)
     check_c(c, n, B, master=master)
     target = NumericTargetScorer(y, y_bounds, B, c, master, correction)
@@ -653,20 +652,18 @@ def mic_r_bound(n, kind, n_classes, B, c, correction):
     B, c, correction
         As in :class:`skdpmic.statistics.mic.mic_r.NumericTargetScorer`.
     """
-    family, is_nominal = _Family(n, chance_of(correction)), isinstance(kind, Nominal)
-    if not is_nominal and n_classes is None:
-        rows = continuous_grids(B, c, "reduced", correction)[2].complete.grids.rows
-        fixed = family.merges(rows, n_more_columns=1, fixed=kind)
-        return ScoreBound([*family.merges(rows, missing=1, merged=kind), *fixed])
-    if not is_nominal:
-        rows = class_grids(n_classes, B, c).groups.complete.grids.rows
-        return ScoreBound(family.merges(rows, missing=1, merged=kind))
-    n_labels = kind.n_labels
-    if n_classes is None:
-        in_two = labels_in_two(n_labels, n_columns_of(B), family.chance)
-        rows = nominal_grids(n_labels, B, c).groups.complete.grids.rows
+    family = _Family(n, chance_of(correction))
+    if isinstance(kind, Nominal) and n_classes is not None:
+        return ScoreBound(family.of_tables(kind.n_labels, n_classes))
+    if isinstance(kind, Nominal):
+        in_two = labels_in_two(kind.n_labels, n_columns_of(B), family.chance)
+        rows = nominal_grids(kind.n_labels, B, c).groups.complete.grids.rows
         return ScoreBound([*family.merges(rows), family.in_two(in_two)])
-    return ScoreBound(family.of_tables(n_labels, n_classes))
+    may_be_fixed = n_classes is None
+    groups = continuous_grids(B, c, "reduced", correction)[2] if may_be_fixed else class_grids(n_classes, B, c).groups
+    rows = groups.complete.grids.rows
+    fixed = family.merges(rows, n_more_columns=1, fixed=kind) if may_be_fixed else ()
+    return ScoreBound([*family.merges(rows, missing=1, merged=kind), *fixed])
 
 
 class _Family:

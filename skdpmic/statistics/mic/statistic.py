@@ -8,7 +8,7 @@ from importlib.resources import files
 import numpy as np
 
 from skdpmic._utils.arguments import is_auto, is_whole
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, require
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.grids import check_B, check_c, finest_merge, grid_size, largest_c
 from skdpmic.statistics.largest_scores import largest_mic_r
@@ -84,9 +84,8 @@ class MicRGrids(Measure):
 
         It is between those for independent and for equal rows of a person.
         """
-        if self.correction is None:
-            return self
-        return replace(self, correction=mic_r.MillerMadow(math.sqrt(rows_per_group)))
+        correction = self.correction and mic_r.MillerMadow(math.sqrt(rows_per_group))
+        return replace(self, correction=correction)
 
     chance_rate = 1.0
 
@@ -155,13 +154,11 @@ def _check_c_of_parts(c, n_parts, B, n_classes):
     """c as a number: the ratio of `n_parts` to the finest merge."""
     if not is_whole(n_parts) or not 2 <= n_parts <= MOST_PARTS:
         raise ValueError(f"n_parts must be None or an int >= 2, and at most {MOST_PARTS}, got {quoted(n_parts)}.")
-    if c is not None:
-        check_c(c)
     k_max = finest_merge(B, n_classes)
-    if c is None or c == n_parts / k_max:
-        return n_parts / k_max
-    if max(int(min(c, MOST_PARTS) * k_max), 2) != n_parts:  # which is at most that
-        raise ValueError(f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B, got {quoted(c)}.")
+    c = n_parts / k_max if c is None else c
+    check_c(c)
+    is_own = c == n_parts / k_max or max(int(min(c, MOST_PARTS) * k_max), 2) == n_parts  # which is at most that
+    require(is_own, f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B", c)
     return c
 
 

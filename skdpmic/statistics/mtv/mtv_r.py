@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import require
 from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mtv.statistic import MtvRGrids
@@ -100,8 +100,6 @@ def mtv_r(
 
 def _domains(bounds):
     """The axes of x and y."""
-    x_bounds, y_bounds = both_of(bounds)
-    domains = domain_of(x_bounds, "bounds of x"), domain_of(y_bounds, "bounds of y")
-    if {domain.of for domain in domains} != {NUMBERS}:
-        raise ValueError(f"bounds must be of numbers, got {quoted(bounds)}.")
+    domains = tuple(map(domain_of, both_of(bounds), ("bounds of x", "bounds of y")))
+    require({domain.of for domain in domains} == {NUMBERS}, "bounds must be of numbers", bounds)
     return domains

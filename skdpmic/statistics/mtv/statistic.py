@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from skdpmic._utils.jit import in_numpy
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import require
 from skdpmic.statistics import null_laws
 from skdpmic.statistics.grids import equal_parts, parts_of_each
 from skdpmic.statistics.largest_scores import largest_mtv_r
@@ -55,8 +55,7 @@ class MtvR(Statistic):
 
     def measure_of_any_number(self, B, c, n_parts, n_classes):
         """The grids for an unknown number of records; B is a number, c may be None."""
-        if n_parts is not None:
-            raise ValueError(f"n_parts must be None with statistic='mtv_r', got {quoted(n_parts)}.")
+        require(n_parts is None, "n_parts must be None with statistic='mtv_r'", n_parts)
         return self.measure(B, "auto" if c is None else c, math.inf, 1.0, n_classes)
 
 
@@ -193,19 +192,18 @@ class MtvRGrids(Measure):
                 "p_values requires records of equal weight, got weights: the variance of a weighted sum depends on all "
                 "weights, which are private."
             )
-        if self.target_shares is None:
-            return null_laws.BoundedLaw(mtv_r_bound(n, kind, self._family))
-        if self.target_shares.is_public:
+        family, known = self._family, self.target_shares
+        if known is not None and known.is_public:
             raise AttributeError(
                 "p_values requires the error of the shares of the target, which is unknown for target_shares: use "
                 "target_shares=None to learn the shares."
             )
-        if self.n_classes and self.target_shares.scale == 0:  # they are those of the records
-            return null_laws.BoundedLaw(mtv_r_bound(n, kind, self._family))
-        # The bound does not depend on the released shares, so it is that of equal ones.
-        equal = (Fraction(1, len(self.target_shares.shares)),) * len(self.target_shares.shares)
-        family = replace(self, target_shares=replace(self.target_shares, shares=equal, knots=None))._family
-        return null_laws.BoundedLaw(mtv_r_bound(n, kind, family.sized_by_shares(0.5) if self.n_classes else family))
+        # The bound does not depend on released shares, so it is that of equal ones; without noise, they are those of y.
+        if known is not None and (self.n_classes is None or known.scale > 0):
+            equal = (Fraction(1, len(known.shares)),) * len(known.shares)
+            family = replace(self, target_shares=replace(known, shares=equal, knots=None))._family
+            family = family.sized_by_shares(0.5) if self.n_classes else family
+        return null_laws.BoundedLaw(mtv_r_bound(n, kind, family))
 
     def in_numpy_if_little(self, n_samples, n_features):
         """The context for scoring a table of this shape: without kernels, if compiling them takes longer than numpy."""
@@ -286,9 +284,8 @@ def mtv_r_bound(n, kind, family):
         Of the feature. Numbers may be missing.
     family : Family
     """
-    if isinstance(kind, Nominal):
-        return null_laws.ScoreBound(_label_grids(n, kind.n_labels, family))
-    return null_laws.ScoreBound(_merges(n, family, kind))
+    is_nominal = isinstance(kind, Nominal)
+    return null_laws.ScoreBound(_label_grids(n, kind.n_labels, family) if is_nominal else _merges(n, family, kind))
 
 
 def _grids(n, family, side, k, offset, log_tail):
