@@ -6,11 +6,11 @@ from typing import Literal, NamedTuple
 
 from skdpmic._utils.arguments import check_whole, is_number
 from skdpmic._utils.texts import quoted
-from skdpmic.planning.chances import JOINT, check_signal, share_found
+from skdpmic.planning.chances import check_signal, share_found, tolerance_of
 from skdpmic.planning.rows import ReleasePlan, answers, epsilons, rounded_up, row_of, sizes
 from skdpmic.privacy.composition import check_delta, check_epsilon
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores
+from skdpmic.release.kinds import BestFeatures, NoisyScores
 from skdpmic.release.summary_cells import CellsRelease
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.records import Shape
@@ -168,10 +168,10 @@ def plan_release(
     that many classes, and ``mechanism="geometric"``, whose scores have an error of unknown distribution, because the
     noise is on counts.
 
-    `found` is the expected share of the best k features (those without noise) among the k features chosen, or among
-    those with the k largest noisy scores. It relies on the assumption of `signal`. On twelve other tables, "weak"
-    predicted on average 0.04 less than was found, and "typical" 0.06 more; errors on single tables are larger
-    (``docs/choose/planning.md``).
+    `found` is the expected share of the k choices that count, beyond chance: 0 for a random choice, 1 for all. A choice
+    (or one of the k largest noisy scores) counts if it is among the best k without noise, or if its noise-free score is
+    within `tolerance` of the last of these, ``2 / sqrt(n_samples)``: other people of the same kind could have ranked
+    them the other way around. It relies on the assumption of `signal` (``docs/choose/planning.md``).
 
     Examples
     --------
@@ -258,19 +258,19 @@ def _row_of(release_for, statistic, request):
         release, *of_table = at(epsilon, n_samples)
         mechanism = release.mechanism(*of_table)
         if request.found is not None:
-            return expected_found(release, mechanism, statistic.name, request) >= request.found
+            return expected_found(mechanism, statistic.name, request, n_samples) >= request.found
         return mechanism.half_width(CONFIDENCE) <= request.error * request.weight_factor
 
     answer = answers(request, meets)
     return None if answer is None else planned(*at(*answer), statistic.name, request)
 
 
-def expected_found(release, mechanism, statistic, request, n_kept=0):
-    """The share of the best features that a release finds with this noise; NaN without an assumption."""
+def expected_found(mechanism, statistic, request, n_samples, n_kept=0):
+    """The share of the best features found with this noise, beyond chance; NaN without an assumption."""
     if request.k is None or (law := getattr(mechanism, "law", None)) is None:
         return math.nan
-    scores = JOINT if isinstance(release, JointFeatures) else statistic
-    return share_found(scores, request.signal, request.n_features - n_kept, request.k, law, request.weight_factor)
+    public = statistic, request.signal, request.n_features - n_kept, request.k, law, tolerance_of(n_samples)
+    return share_found(*public, request.weight_factor)
 
 
 def _releases(statistic, request, release):
@@ -319,7 +319,8 @@ def planned(release, measure, shape, statistic, request, n_kept=0, has_usual_gri
         k=request.k,
         error=rounded_up(half_width) if request.error is None else request.error,
         noise_scale=mechanism.noise_scale,
-        found=expected_found(release, mechanism, statistic, request, n_kept) if has_usual_grids else math.nan,
+        found=expected_found(mechanism, statistic, request, shape.n_groups, n_kept) if has_usual_grids else math.nan,
+        tolerance=math.nan if request.k is None else tolerance_of(shape.n_groups),
         epsilon_of_target=float(release.epsilon_of_target),
     )
 

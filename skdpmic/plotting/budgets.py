@@ -40,8 +40,6 @@ class PlanDisplay(Display):
         Largest error, or smallest share, that is enough; None means 0.1 and 0.8.
     enough : sequence of int or None, of length n_epsilons, default=None
         For each epsilon, the number of records that is enough; None if there is none.
-    at_random : float, default=None
-        Share found by choosing features at random.
     title : str, default=""
 
     Attributes
@@ -76,7 +74,6 @@ class PlanDisplay(Display):
     show: str = "error"
     usable: float | None = None
     enough: Sequence[int | None] | None = None
-    at_random: float | None = None
     title: str = ""
 
     @classmethod
@@ -188,7 +185,6 @@ class PlanDisplay(Display):
             show=show,
             usable=usable,
             enough=enough,
-            at_random=None if k is None or show == "error" else k / n_features,
             title=f"{statistic}, {what}",
         ).plot(ax)
 
@@ -237,10 +233,7 @@ class PlanDisplay(Display):
         else:
             ax.set_ylim(0, 1.02)
             ends, text = (usable, 1.02), f"enough: at least {usable:.0%} found"
-            ax.set_ylabel("share of the best features found")
-            if self.at_random is not None:
-                style: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (1, 4)), "color": self._ink}
-                ax.axhline(self.at_random, label="found by a random choice", **style)
+            ax.set_ylabel("share of the best features found, beyond chance")
         self.usable_ = ax.axhspan(*ends, color=USABLE, alpha=0.15, linewidth=0, label=text)
         ax.axhline(usable, color=USABLE, linewidth=1)
 

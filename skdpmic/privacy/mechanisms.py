@@ -283,11 +283,9 @@ class CubeLaw:
         """Independent draws, each a coordinate of a separate cube."""
         return random_state.gamma(self.n_scores + 1, self.scale, size) * random_state.uniform(-1, 1, size)
 
-    def given_half_widths(self, n_laws):
-        """Distributions of independent coordinates, in equally likely cubes that represent all."""
-        levels = (np.arange(n_laws) + 0.5) / n_laws
-        half_widths = self.scale * gammaincinv(self.n_scores + 1, levels)
-        return [stats.uniform(-half_width, 2 * half_width) for half_width in half_widths]
+    def half_widths(self, levels):
+        """The half-widths of the cube at these quantiles."""
+        return self.scale * gammaincinv(self.n_scores + 1, levels)
 
 
 def tail_of_coordinate(z, n_scores):

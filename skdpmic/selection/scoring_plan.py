@@ -12,7 +12,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_k, one_of
 from skdpmic._utils.texts import Progress, in_short, quoted, require, warn
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.planning.chances import JOINT, excess_of_noise, share_found
+from skdpmic.planning.chances import excess_of_noise, share_found
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.kinds import BestFeatures, JointFeatures, release_of_scores
 from skdpmic.release.path import FitPlan, check_budget_and_run
@@ -24,7 +24,7 @@ from skdpmic.table.facts import PublicFacts, n_candidates, refuse_no_choice
 from skdpmic.table.records import Shape, read_records
 from skdpmic.table.values import USUAL_MEAN, check_target_shares
 
-_LEAST_FOR_JOINT = 9_000  # n times epsilon per feature from which "auto" is "joint": docs/theory/joint.md
+_MOST_NOISE_OF_JOINT = 0.01  # of a choice, with which "auto" is "joint": docs/theory/joint.md
 
 
 def n_to_keep(k, n_features):
@@ -93,7 +93,8 @@ class ScoringPlan(FitPlan):
             return single
         joint = JointFeatures(self.epsilon, self.delta, k, len(self.keep), spends_on_target=spends)
         signal = 1.0 if self.max_weight is None else USUAL_MEAN
-        has_little_noise = (n_groups or 0) * signal * joint.epsilon_per_feature >= _LEAST_FOR_JOINT
+        sensitivity = (2 if spends or self.shares is not None else 4) / (n_groups or 1)
+        has_little_noise = sensitivity / joint.epsilon_per_feature <= _MOST_NOISE_OF_JOINT * signal
         return joint if self.criterion == "joint" or has_little_noise else single
 
     def counts_pairs(self, n_samples, sketch):
@@ -201,7 +202,6 @@ def check_mechanism(mechanism, allowed, statistic, delta):
 # --- A release that may be charged -----------------------------------------------------------------------------------
 
 _FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
-_HARDLY_BETTER = 0.1  # a share found that exceeds chance by less than this is hardly better
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,8 +273,8 @@ class ReadyToScore:
         mean_weight = getattr(shares, "mean_weight", None)  # as a part of the largest: the factor of all scores
         if mean_weight is None:
             mean_weight = USUAL_MEAN if getattr(measure, "units", 1) > 1 else 1.0
-        scores = JOINT if isinstance(self.release, JointFeatures) else plan.statistic.name
-        assumed = scores, "weak", n_candidates, k, self.law, mean_weight, largest
+        exactly = 0.0  # the tolerance: other people are not the noise's fault
+        assumed = plan.statistic.name, "weak", n_candidates, k, self.law, exactly, mean_weight, largest
         found = share_found(*assumed)
         if not found < 0.5:
             return False
@@ -286,13 +286,11 @@ class ReadyToScore:
         best = f"{found:.0%} of the best {k} features {will_be} found"
         if k == 1:
             best = f"the best feature {'was' if is_released else will_be} found in {found:.0%} of fits"
-        if found < k / n_candidates + _HARDLY_BETTER:
-            best += f" (hardly better than chance, which finds {k / n_candidates:.0%})"
         budget, excess = shape.n_groups * epsilon, excess_of_noise(*assumed)
         half = f"half at n_samples * epsilon = {in_short(excess * budget)}, which is {in_short(budget)} here."
         warn(
             f"{what}: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and epsilon={epsilon:g}, "
-            f"{best}, if scores fall as slowly as on a third of public tables. "
+            f"{best} in spite of it, beyond chance, if scores fall as slowly as on a third of public tables. "
             f"{'No budget makes that half.' if excess == math.inf else f'That becomes {half}'} Fewer features, "
             f"{' or '.join(self._advice())} also reduce the noise; skdpmic.plan_release computes by how much."
         )

@@ -117,15 +117,15 @@ def test_joint_noise_is_a_ninth_larger_than_that_of_single_scores(ledger):
 def test_auto_is_joint_if_public_numbers_alone_imply_little_noise():
     X, _ = sample(6)
     auto = partial(PrivateSelectKBest, **UNIT)
-    assert auto(k=5, epsilon=40).fit(X, X[:, 0]).criterion_ == "joint"
-    assert auto(k=5, epsilon=20).fit(X, X[:, 0]).criterion_ == "single"
-    assert auto(k=1, epsilon=40).fit(X, X[:, 0]).criterion_ == "single"
-    assert auto(k=5, epsilon=40, statistic="kendall", target_shares=None).fit(X, X[:, 0]).criterion_ == "single"
-    assert auto(k=5, epsilon=40).fit(X[:500], X[:500, 0]).criterion_ == "single"
-    assert auto(k=5, epsilon=40).fit(pl.DataFrame(X).lazy(), X[:, 0]).criterion_ == "joint"
-    assert auto(k=5, epsilon=40).partial_fit(X, X[:, 0]).publish().criterion_ == "single"
-    plan = auto(k=5, epsilon=40).plan(N, 6)[0]
-    assert plan.noise_scale == auto(k=5, epsilon=40).fit(X, X[:, 0]).noise_scale_
+    assert auto(k=5, epsilon=0.6).fit(X, X[:, 0]).criterion_ == "joint"
+    assert auto(k=5, epsilon=0.5).fit(X, X[:, 0]).criterion_ == "single"
+    assert auto(k=1, epsilon=0.6).fit(X, X[:, 0]).criterion_ == "single"
+    assert auto(k=5, epsilon=0.6, statistic="kendall", target_shares=None).fit(X, X[:, 0]).criterion_ == "single"
+    assert auto(k=5, epsilon=0.6).fit(X[:500], X[:500, 0]).criterion_ == "single"
+    assert auto(k=5, epsilon=0.6).fit(pl.DataFrame(X).lazy(), X[:, 0]).criterion_ == "joint"
+    assert auto(k=5, epsilon=0.6).partial_fit(X, X[:, 0]).publish().criterion_ == "single"
+    plan = auto(k=5, epsilon=0.6).plan(N, 6)[0]
+    assert plan.noise_scale == auto(k=5, epsilon=0.6).fit(X, X[:, 0]).noise_scale_
 
 
 # --- All kinds of records ---------------------------------------------------------------------------------------------
