@@ -264,7 +264,8 @@ def test_a_plan_is_shown_as_text_html_and_dataframe():
     pandas = pytest.importorskip("pandas")
     plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
     caption, *text = repr(plan).replace("n_features=100,\n", "n_features=100, ").splitlines()
-    assert caption == "epsilon of each release, with delta=0, n_samples=5,000, n_features=100, error=0.1, tolerance=0.0283"
+    asked = "n_samples=5,000, n_features=100, error=0.1, tolerance=0.0283"
+    assert caption == f"epsilon of each release, with delta=0, {asked}"
     shown = ("release", "mechanism", "statistic", "epsilon", "noise", "found")
     assert tuple(text[0].split()) == shown
     assert len(text) == 1 + len(plan)

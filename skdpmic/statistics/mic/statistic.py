@@ -14,6 +14,7 @@ from skdpmic.statistics.grids import check_B, check_c, finest_merge, grid_size, 
 from skdpmic.statistics.largest_scores import largest_mic_r
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
 from skdpmic.statistics.mic import mic_r
+from skdpmic.statistics.mic.bounds import mic_r_bound
 from skdpmic.statistics.mic.cell_counts import RangePlacer, counts_of, tables_of_counts
 from skdpmic.statistics.mic.characteristic import Way, largest_of_ways, mass_plan
 from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_have_ranges
@@ -104,7 +105,7 @@ class MicRGrids(Measure):
 
     def null_law(self, n, kind):
         """The known distribution of scores of n records if a feature is independent of the target."""
-        return BoundedLaw(mic_r.mic_r_bound(n, kind, self.n_classes, self.B, self.c, self.correction))
+        return BoundedLaw(mic_r_bound(n, kind, self.n_classes, self.B, self.c, self.correction))
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""

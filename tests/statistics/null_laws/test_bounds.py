@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from skdpmic.statistics.mic.mic_r import mic_r_bound
+from skdpmic.statistics.mic.bounds import mic_r_bound
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
 from skdpmic.statistics.mtv.statistic import mtv_r_bound
 from skdpmic.statistics.null_laws import (
@@ -254,4 +254,7 @@ def test_the_fewer_integers_the_smaller_the_p_values(statistic, n_classes):
     tails = np.array([measure.null_law(2000, kind).p_values(scores, None) for kind in [*kinds, UNIT]])
     assert (tails[:-1] <= 1.1 * tails[1:] + 1e-20).all()  # a score counts as the next point of its own bound
     np.testing.assert_array_equal(tails[-2], tails[-1])
-    assert (tails[0] < 0.5 * tails[-1])[tails[-1] < 0.1].all()
+    of_levels = (tails[-1] < 0.1) & (tails[-1] > 1e-12)  # in deeper tails, grids that integers leave alone count most
+    assert of_levels.any()
+    assert (tails[0] < 0.5 * tails[-1])[of_levels].all()
+    assert (tails[0] < 0.05 * tails[-1])[of_levels].any()
