@@ -22,7 +22,7 @@ from scipy.optimize import minimize_scalar
 from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from benchmarks.sets.other_tables import OTHER_TABLES
 from skdpmic import DPMICSelector
-from skdpmic.planning.chances import PLACES, SIGNALS, TABLE, beyond_chance, share_of
+from skdpmic.planning.chances import PLACES, SIGNALS, TABLE, above_chance, share_of
 
 STATISTICS = ("mtv_r", "mic_r", "kendall")
 NOISES = np.geomspace(0.001, 0.5, 14)
@@ -49,7 +49,7 @@ def found(scores, k):
     random = np.random.default_rng(0)
     noisy = (scores + noise * random.exponential(size=(_N_DRAWS, len(scores))) for noise in NOISES)
     shares = (np.mean(np.argsort(-each, axis=1)[:, :k] < k) for each in noisy)
-    return np.array([beyond_chance(share, k / len(scores)) for share in shares])
+    return np.array([above_chance(share, k / len(scores)) for share in shares])
 
 
 def shape_of(scores):

@@ -16,7 +16,7 @@ import pandas
 from benchmarks.sets.ways import best
 from benchmarks.sets.worth import load
 from benchmarks.store import completed
-from skdpmic.planning.chances import SIGNALS, beyond_chance, tolerance_of
+from skdpmic.planning.chances import SIGNALS, above_chance, tolerance_of
 from skdpmic.privacy import top_k
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.top_k import CubeTopK, OneShotTopK
@@ -54,7 +54,7 @@ def promised(folder, names, n_draws=N_DRAWS, epsilons=EPSILONS, load=load):
 def found(rows):
     """The share found beyond chance over all rows, as a plan defines it; NaN if every column counts."""
     share, by_chance = rows["counted"].mean(), rows["by chance"].mean()
-    return beyond_chance(share, by_chance) if by_chance < 1 else np.nan
+    return above_chance(share, by_chance) if by_chance < 1 else np.nan
 
 
 def counted(table, epsilon, criterion):

@@ -87,7 +87,7 @@ def share_of(sizes, shape, n_features, k, law, tolerance):
         counts = size * scores >= size * scores[k - 1] - tolerance
         counted.append(counts[_best(size * scores + noise, k)].mean())
         by_chance.append(counts[_best(noise, k)].mean())  # by the same noise, so that it cancels out
-    return beyond_chance(np.mean(counted), np.mean(by_chance))
+    return above_chance(np.mean(counted), np.mean(by_chance))
 
 
 def _best(noisy, k):
@@ -107,7 +107,7 @@ def _noise(unit, n_known, n_rest, k):
     return unit.ppf(levels)
 
 
-def beyond_chance(share, by_chance):
+def above_chance(share, by_chance):
     """0 for as much as by chance, 1 for all; 0 if chance finds all."""
     return float(max(share - by_chance, 0.0) / (1 - by_chance)) if by_chance < 1 else 0.0
 

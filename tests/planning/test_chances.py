@@ -9,7 +9,7 @@ from scipy import stats
 
 from skdpmic import PrivateSelectKBest
 from skdpmic.planning import chances
-from skdpmic.planning.chances import beyond_chance, share_found, share_of, tolerance_of
+from skdpmic.planning.chances import above_chance, share_found, share_of, tolerance_of
 from skdpmic.privacy.mechanisms import CubeLaw
 from skdpmic.statistics.registry import STATISTICS
 from tests.folding import each
@@ -55,7 +55,7 @@ def test_all_is_found_without_noise_and_nothing_with_too_much_or_where_all_count
     assert find(stats.expon(scale=1e-9), 0.0) == find(stats.expon(scale=1e-9), 0.05) == 1
     assert find(stats.expon(scale=1e6), 0.0) < 0.02 > find(stats.expon(scale=1e6), 0.05)
     assert find(stats.expon(scale=0.01), 1.0) == 0  # chance finds as much
-    shares = [beyond_chance(0.6, 0.2), beyond_chance(0.1, 0.2), beyond_chance(1.0, 1.0)]
+    shares = [above_chance(0.6, 0.2), above_chance(0.1, 0.2), above_chance(1.0, 1.0)]
     assert shares == pytest.approx([0.5, 0, 0])
 
 

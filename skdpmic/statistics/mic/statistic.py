@@ -14,11 +14,11 @@ from skdpmic.statistics.grids import check_B, check_c, finest_merge, grid_size, 
 from skdpmic.statistics.largest_scores import largest_mic_r
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
 from skdpmic.statistics.mic import mic_r
-from skdpmic.statistics.mic.bounds import mic_r_bound
 from skdpmic.statistics.mic.cell_counts import RangePlacer, counts_of, tables_of_counts
 from skdpmic.statistics.mic.characteristic import Way, largest_of_ways, mass_plan
 from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_have_ranges
 from skdpmic.statistics.mic.optimize_axis import entropy_table, largest_entry, rounding_error
+from skdpmic.statistics.mic.tail_bounds import mic_r_bound
 from skdpmic.statistics.mtv.family import TargetShares, public_shares
 from skdpmic.statistics.null_laws import BoundedLaw
 from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_group_sensitivity

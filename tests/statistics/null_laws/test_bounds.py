@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from skdpmic.statistics.mic.bounds import mic_r_bound
+from skdpmic.statistics.mic.tail_bounds import mic_r_bound
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
 from skdpmic.statistics.mtv.statistic import mtv_r_bound
 from skdpmic.statistics.null_laws import (
