@@ -101,7 +101,7 @@ class Measure(ABC):
 
         Returns
         -------
-        BoundedLaw
+        ScoreBound
 
         Raises
         ------

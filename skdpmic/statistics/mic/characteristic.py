@@ -8,7 +8,7 @@ from skdpmic._utils.jit import jit, leaf
 from skdpmic._utils.texts import require
 from skdpmic._utils.typing import ColumnLike, Master, Range
 from skdpmic.statistics.grids import check_B, check_c, grid_size
-from skdpmic.statistics.mic.cell_counts import RangePlacer, count, empty_tables
+from skdpmic.statistics.mic.cell_counts import RangePlacer, count
 from skdpmic.statistics.mic.mic_r import all_grids, check_correction, continuous_plan
 from skdpmic.statistics.mic.optimize_axis import (
     N_FIXED,
@@ -194,7 +194,7 @@ def characteristic_matrix(
         check_c(c, n, B, master=master)
         grids = RangePlacer(*all_grids(continuous_plan(B, c, master)))
         plan, of_x, of_y = grids.plan, *map(grids.place, (x, y), check_pair_bounds(bounds))
-        counted = _range_tables(of_x, of_y, grids.groups.complete)
+        counted = _range_tables(of_x, of_y, grids.groups)
     return CharacteristicMatrix(_entries_of(counted, plan, entropy_table(n)))
 
 
@@ -508,11 +508,10 @@ def largest_of_ways(ways, plan, table):
 def _range_tables(x, y, groups):
     """The grids of MICr and their tables, as of `mass_tables`: one group at a time."""
     for way, columns in enumerate([(x, y), (y, x)]):
-        room = empty_tables(*columns)
         for number in range(len(groups.numbers)):
             of_group = groups.of_grid == number
-            tables = count(*columns, groups.numbers[number : number + 1], room)
-            yield way, int(of_group.argmax()), tables, Grids(groups.grids.rows[of_group], groups.grids.most)
+            tables = count(*columns, groups.numbers[number : number + 1])
+            yield way, int(of_group.argmax()), tables, Grids(groups.complete.rows[of_group], groups.complete.most)
 
 
 def _entries_of(counted, plan, table):

@@ -117,7 +117,7 @@ def all_grids(plan):
     partitions, groups = equipartitions(plan[:, :2]), cell_counts.groups_ending(plan, ends)
     both = np.append(groups.of_grid, groups.of_grid + len(groups.numbers))
     edges = cell_counts.edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
-    return plan, partitions, cell_counts.groups_by_missing(groups), edges
+    return plan, partitions, groups, edges
 
 
 # --- The largest entry of the characteristic matrix -----------------------------------------------------------
@@ -134,13 +134,10 @@ def mic_r_of_block(ways, groups, n_pairs, table, correction=None):
 
 
 def _counted(ways, groups):
-    """Tables and grids of each way. A part for missing values is tried after all others, and before them."""
+    """Tables and grids of each way."""
     for free, fixed in ways:
-        of_way = groups.of(free, fixed)
-        tables = cell_counts.count(free, fixed, of_way.numbers, cell_counts.empty_tables(free, fixed))
-        yield tables, of_way.grids.rows
-        if free.is_incomplete:
-            yield cell_counts.missing_first(tables, of_way.numbers, free.free.n_corners), of_way.grids.rows
+        tables = cell_counts.count(free, fixed, groups.numbers)
+        yield from cell_counts.in_both_orders(tables, free, fixed, groups)
 
 
 _VALUES_AT_ONCE = 2**13  # of several columns, whose tables are still in near caches when they are read
@@ -572,9 +569,9 @@ def _public(groupings, c, k_max):
     plan = np.array([(grouping.n_groups, n_master, k_max) for grouping in groupings], dtype=np.int64)
     codes, ends = _cells_of_codes(groupings)
     degrees = [grouping.degrees for grouping in groupings]
-    groups = cell_counts.groups_by_missing(cell_counts.groups_ending(plan, ends, degrees))
+    groups = cell_counts.groups_ending(plan, ends, degrees)
     partitions = equipartitions(plan[:, N_MASTER])
-    edges = cell_counts.edges_of(plan[:, N_MASTER], groups.complete.of_grid, partitions.sizes)
+    edges = cell_counts.edges_of(plan[:, N_MASTER], groups.of_grid, partitions.sizes)
     return codes, plan, partitions, groups, edges
 
 

@@ -20,7 +20,6 @@ from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_h
 from skdpmic.statistics.mic.optimize_axis import entropy_table, largest_entry, rounding_error
 from skdpmic.statistics.mic.tail_bounds import mic_r_bound
 from skdpmic.statistics.mtv.family import TargetShares, public_shares
-from skdpmic.statistics.null_laws import BoundedLaw
 from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_group_sensitivity
 from skdpmic.table.domains import Nominal
 
@@ -105,7 +104,7 @@ class MicRGrids(Measure):
 
     def null_law(self, n, kind):
         """The known distribution of scores of n records if a feature is independent of the target."""
-        return BoundedLaw(mic_r_bound(n, kind, self.n_classes, self.B, self.c, self.correction))
+        return mic_r_bound(n, kind, self.n_classes, self.B, self.c, self.correction)
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
@@ -185,7 +184,7 @@ class ContinuousGrids:
 
     def n_tables(self, domain):
         """Number of times each record is counted in the counts of a feature with this domain."""
-        return 2 if isinstance(domain, Nominal) else 2 * len(self._grids.groups.complete.numbers)
+        return 2 if isinstance(domain, Nominal) else 2 * len(self._grids.groups.numbers)
 
     def place(self, y):
         """The target values `y`, prepared for counting with features."""
@@ -199,7 +198,7 @@ class ContinuousGrids:
             apart = counts_of(y, grids.place_codes(x), _CODES_APART)
             in_two = against_labels.labels_in_two(domain).count(x, against_labels.columns)
             return np.concatenate([apart, in_two.ravel().astype(np.uint32)])
-        x, numbers = self._grids.place(x, domain, may_miss=True), self._grids.groups.complete.numbers
+        x, numbers = self._grids.place(x, domain, may_miss=True), self._grids.groups.numbers
         return np.concatenate([counts_of(x, y, numbers), counts_of(y, x, numbers)])
 
     def score(self, counts, domain, table):

@@ -26,7 +26,7 @@ from skdpmic.statistics.mic.optimize_axis import (
     groupings_of_classes,
     groupings_of_labels,
 )
-from skdpmic.statistics.null_laws import NullGrids, ScoreBound, log_choices, log_information_tail, log_tail_of_any
+from skdpmic.statistics.null_laws import NullGrids, bound_over, log_choices, log_information_tail, log_tail_of_any
 from skdpmic.table.domains import UNIT, Nominal, parts_at_most
 
 _NATS = math.log(2.0)  # per bit
@@ -49,16 +49,16 @@ def mic_r_bound(n, kind, n_classes, B, c, correction):
     """
     family = _Family(n, chance_of(correction))
     if isinstance(kind, Nominal) and n_classes is not None:
-        return ScoreBound(family.of_tables(kind.n_labels, n_classes))
+        return bound_over(family.of_tables(kind.n_labels, n_classes))
     if isinstance(kind, Nominal):
         in_two = labels_in_two(kind.n_labels, n_columns_of(B), family.chance)
-        rows = nominal_grids(kind.n_labels, B, c).groups.complete.grids.rows
-        return ScoreBound([*family.merges(rows), family.in_two(in_two)])
+        rows = nominal_grids(kind.n_labels, B, c).groups.complete.rows
+        return bound_over([*family.merges(rows), family.in_two(in_two)])
     may_be_fixed = n_classes is None
     groups = continuous_grids(B, c, "reduced", correction)[2] if may_be_fixed else class_grids(n_classes, B, c).groups
-    rows = groups.complete.grids.rows
+    rows = groups.complete.rows
     fixed = family.merges(rows, n_more_columns=1, fixed=kind) if may_be_fixed else ()
-    return ScoreBound([*family.merges(rows, missing=1, merged=kind), *fixed])
+    return bound_over([*family.merges(rows, missing=1, merged=kind), *fixed])
 
 
 class _Family:

@@ -203,7 +203,7 @@ class MtvRGrids(Measure):
             equal = (Fraction(1, len(known.shares)),) * len(known.shares)
             family = replace(self, target_shares=replace(known, shares=equal, knots=None))._family
             family = family.sized_by_shares(0.5) if self.n_classes else family
-        return null_laws.BoundedLaw(mtv_r_bound(n, kind, family))
+        return mtv_r_bound(n, kind, family)
 
     def in_numpy_if_little(self, n_samples, n_features):
         """The context for scoring a table of this shape: without kernels, if compiling them takes longer than numpy."""
@@ -285,7 +285,7 @@ def mtv_r_bound(n, kind, family):
     family : Family
     """
     is_nominal = isinstance(kind, Nominal)
-    return null_laws.ScoreBound(_label_grids(n, kind.n_labels, family) if is_nominal else _merges(n, family, kind))
+    return null_laws.bound_over(_label_grids(n, kind.n_labels, family) if is_nominal else _merges(n, family, kind))
 
 
 def _grids(n, family, side, k, offset, log_tail):

@@ -13,7 +13,7 @@ from skdpmic.statistics.mic.tail_bounds import mic_r_bound
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
 from skdpmic.statistics.mtv.statistic import mtv_r_bound
 from skdpmic.statistics.null_laws import (
-    BoundedLaw,
+    ScoreBound,
     log_division_tail,
     log_information_tail,
     log_variation_tail,
@@ -230,7 +230,7 @@ def test_no_exact_tail_of_few_records_exceeds_the_bound(statistic, kind, n_class
         target = NumericTarget(y * 0.8 + 0.1, UNIT) if n_classes is None else ClassTarget(y, 2)
         scores[i] = measure.scorer(target, None).score(x, scale)
     law = measure.null_law(n, scale)
-    assert isinstance(law, BoundedLaw)
+    assert isinstance(law, ScoreBound)
     log_ways = gammaln(n + 1) - gammaln(tables + 1).sum(axis=(1, 2))
     for p, q in product(MARGINS, [(0.5, 0.5), (0.2, 0.8), (0.03, 0.97)]):
         cells = np.outer(p, q)

@@ -94,7 +94,7 @@ def test_the_bound_does_not_depend_on_the_released_shares():
     laws = []
     for shares in ((0.2, 0.3, 0.5), (0.6, 0.3, 0.1)):
         margin = TargetShares((1, 2, 3), tuple(map(Fraction, shares)), Fraction(20), 500)
-        laws.append(replace(measure, target_shares=margin).null_law(500, UNIT)._bound)
+        laws.append(replace(measure, target_shares=margin).null_law(500, UNIT))
     assert laws[0] is laws[1]
 
 
