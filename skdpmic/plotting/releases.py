@@ -542,7 +542,7 @@ class GapsDisplay(Display):
         >>> from skdpmic import PrivateSelectKBest
         >>> from skdpmic.plotting import GapsDisplay
         >>> X = np.random.default_rng(0).uniform(size=(5000, 5))
-        >>> selector = PrivateSelectKBest(k=2, epsilon=0.3, bounds=(0, 1), target_bounds=(0, 1))
+        >>> selector = PrivateSelectKBest(k=2, epsilon=0.2, bounds=(0, 1), target_bounds=(0, 1))
         >>> display = GapsDisplay.from_estimator(selector.fit(X, X[:, 1] ** 2))
         >>> display.ax_.get_yticklabels()[0].get_text()
         'feature 1'
@@ -550,7 +550,7 @@ class GapsDisplay(Display):
         check_published(estimator)
         if not hasattr(estimator, "gaps_"):
             raise AttributeError(
-                f"{cls.__name__} requires released gaps, which PrivateSelectKBest publishes with "
+                f"{cls.__name__} requires released gaps, which PrivateSelectKBest(criterion='single') publishes with "
                 f"mechanism_='one-shot', got {type(estimator).__name__}."
             )
         check_confidence(confidence)
