@@ -1,4 +1,4 @@
-"""What the default criterion is worth beside single scores: python -m benchmarks.sets.default (half an hour).
+"""What the default criterion is worth beside single scores: python -m benchmarks.sets.default (a quarter of an hour).
 
 Three kinds of tables: the twelve of :mod:`benchmarks.sets.tables`, the 25 on which the rule was tuned, and ten on which
 nothing was tuned, chosen by a rule. Worth is measured as in :mod:`benchmarks.sets.worth`, on three splits, each with
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas
 
-from benchmarks.output import add_output, refuse_to_overwrite
+from benchmarks.output import add_output, refuse_to_overwrite, table
 from benchmarks.selection.report import saved, summarise
 from benchmarks.selection.ways import NOT_PRIVATE
 from benchmarks.sets.kept_back import KEPT_BACK
@@ -24,7 +24,7 @@ from benchmarks.store import completed
 RESULT = Path(__file__).parent / "results" / "default.csv"
 EPSILONS = (0.05, 0.1, 0.2, 0.35, 0.5, 1.0, 2.0, NOT_PRIVATE)
 REPEATS = 3
-KINDS = {"the twelve": TABLES, "kept back": KEPT_BACK, "tuned on": OTHER_TABLES}
+KINDS = {"the twelve tables": TABLES, "ten kept back": KEPT_BACK, "25 tuned on": OTHER_TABLES}
 
 
 def rows(raw, names, repeats=REPEATS, epsilons=EPSILONS):
@@ -43,26 +43,26 @@ def rows(raw, names, repeats=REPEATS, epsilons=EPSILONS):
     return summarise(done.assign(lead=done["default"] - done["single"]), ["table", "epsilon"], ["single", "lead"])
 
 
-def over_tables(results):
-    """A row for each kind of tables and epsilon: the mean lead and its standard error over tables; the worst table."""
+def markdown(results):
+    """A row for each kind of tables, a column for each epsilon: the mean lead and its standard error over tables."""
     kind_of = {name: kind for kind, tables in KINDS.items() for name in tables}
-    groups = results.groupby([results["table"].map(kind_of), "epsilon"], sort=False)
-    worst = results.loc[groups["lead"].idxmin(), ["table", "lead", "lead se"]].to_numpy()
     over = summarise(results.assign(kind=results["table"].map(kind_of)), ["kind", "epsilon"], ["lead"])
-    return over.assign(**dict(zip(["worst", "its lead", "its se"], worst.T, strict=True)))
+    cells = {(row["kind"], row["epsilon"]): f"{row['lead']:+.3f} ± {row['lead se']:.3f}" for _, row in over.iterrows()}
+    heads = ["no noise" if epsilon == NOT_PRIVATE else f"ε = {epsilon:g}" for epsilon in over["epsilon"].unique()]
+    body = [[kind, *(cells[kind, epsilon] for epsilon in over["epsilon"].unique())] for kind in over["kind"].unique()]
+    return table(["lead over single scores", *heads], body)
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--report", action="store_true", help="print the means of the kept results")
+    parser.add_argument("--report", action="store_true", help="print the table of the kept results")
     add_output(parser, RESULT)
     options = parser.parse_args(argv)
     if not options.report:
         refuse_to_overwrite(parser, options)
         names = [name for tables in KINDS.values() for name in tables]
         saved(rows(options.output.parent / "raw", names), options.output, digits=4)
-    with pandas.option_context("display.width", 120):
-        print(over_tables(pandas.read_csv(options.output)).round(4).to_string(index=False))
+    print(markdown(pandas.read_csv(options.output)))
 
 
 if __name__ == "__main__":

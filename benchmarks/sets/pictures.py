@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from benchmarks.selection.ways import NOT_PRIVATE
-from benchmarks.sets.promises import found
+from benchmarks.sets.promises import found, standard_error
 from benchmarks.sets.ways import RIVAL, SINGLE
 from benchmarks.style import BLACK, BLUE, GREY, ORANGE, PURPLE, WIDTH, legible
 
@@ -69,8 +69,7 @@ def draw_promises(promised, path):
 
 def _draw_means(ax, by_epsilon):
     means, shares = by_epsilon.mean(numeric_only=True), by_epsilon.apply(found)
-    spread = by_epsilon.apply(lambda rows: (rows["counted"] - rows["by chance"]).std()) / (1 - means["by chance"])
-    error = 2 * spread / by_epsilon["counted"].count() ** 0.5
+    error = 2 * by_epsilon.apply(standard_error)
     ax.fill_between(means.index, shares - error, (shares + error).clip(upper=1), color=BLACK, alpha=0.15, linewidth=0)
     ax.plot(means.index, shares, color=BLACK, marker="o", label="found")
     for signal, line in (("strong", "dotted"), ("typical", "dashed"), ("weak", "solid")):

@@ -57,6 +57,12 @@ def found(rows):
     return above_chance(share, by_chance) if by_chance < 1 else np.nan
 
 
+def standard_error(rows):
+    """Of the share found beyond chance: a ratio of two means over the rows, linearised."""
+    beyond, most = rows["counted"] - rows["by chance"], 1 - rows["by chance"]
+    return (beyond - found(rows) * most).std() / most.mean() / len(rows) ** 0.5
+
+
 def counted(table, epsilon, criterion):
     """Whether each column counts: chosen by the same rule without noise, or as good up to the tolerance.
 
