@@ -233,7 +233,7 @@ class PlanDisplay(Display):
         else:
             ax.set_ylim(0, 1.02)
             ends, text = (usable, 1.02), f"enough: at least {usable:.0%} found"
-            ax.set_ylabel("share of the best features found, beyond chance")
+            ax.set_ylabel("best features found, beyond chance")
         self.usable_ = ax.axhspan(*ends, color=USABLE, alpha=0.15, linewidth=0, label=text)
         ax.axhline(usable, color=USABLE, linewidth=1)
 
