@@ -646,9 +646,8 @@ class Codebook:
 
     def __eq__(self, other):
         described = attrgetter("columns", "groups", "max_rows_per_group", "title")
-        if not isinstance(other, Codebook) or described(self) != described(other):
-            return False
-        return list(self._patterns) == list(other._patterns)
+        is_same = isinstance(other, Codebook) and described(self) == described(other)
+        return is_same and list(self._patterns) == list(other._patterns)
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts
 

@@ -134,7 +134,7 @@ def as_text(fields, columns, comments=None):
     columns : dict of str to dict
         The fields of each column.
     comments : dict of str to dict, default=None
-        Comments on the fields of each column.
+        Comments on the fields of columns, by their type.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def as_text(fields, columns, comments=None):
     lines = [*(f"# {line}".rstrip() for line in _HEAD.splitlines()), *_written({"version": VERSION, **fields}, {})]
     for name, column in columns.items():
         header = f"[columns.{tomlkit.key(name).as_string()}]"
-        lines += ["", header, *_written(column, (comments or {}).get(name, {}))]
+        lines += ["", header, *_written(column, (comments or {}).get(column["type"], {}))]
     text = escaped("\n".join([*lines, ""]), but="\n")  # strings and keys of tomlkit are basic ones
     _refuse_long(len(text.encode()))
     return text
@@ -190,14 +190,13 @@ def template_of(frame):
         schema = frame.collect_schema()
     if others := [name for name in schema if not isinstance(name, str)]:
         raise ValueError(f"frame must have column names of type str, got {abbreviated(others)}.")
-    columns, comments = {}, {}
+    columns = {}
     for name, dtype in schema.items():
         kind = _kind(dtype)
         columns[name] = {"type": kind} | _BLANKS.get(kind, {}) | {"description": ""}
         if dtype == nw.Enum and frame.implementation.is_polars():  # labels in other libraries may come from the data
             columns[name]["labels"] = list(dtype.categories)
-        comments[name] = _COMMENTS.get(kind, {})
-    return as_text({"title": ""}, columns, comments)
+    return as_text({"title": ""}, columns, _COMMENTS)
 
 
 def without_values(frame):

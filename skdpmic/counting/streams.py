@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skdpmic._utils.readable import abbreviated, are_text, check_names, is_dask_collection
-from skdpmic._utils.texts import SILENT, Progress, quoted, read_by_engine, require_type
+from skdpmic._utils.texts import SILENT, Progress, read_by_engine, require, require_type
 from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.statistics.mtv.counts import Placed
 from skdpmic.statistics.mtv.statistic import pair_codes, pair_labels
@@ -133,11 +133,8 @@ def _check(empty, others):
     check_weights_given(others.get("sample_weight"), empty.max_weight)
     names = set(empty.feature_names_in_)
     for parameter, name in others.items():
-        if not isinstance(name, str) or name in names:
-            raise ValueError(
-                f"{parameter} must be the name of a column that is no feature of the sketch, nor another parameter, "
-                f"got {quoted(name)}."
-            )
+        must = f"{parameter} must be the name of a column that is no feature of the sketch, nor another parameter"
+        require(isinstance(name, str) and name not in names, must, name)
         names.add(name)
 
 
@@ -360,8 +357,7 @@ def _delayed(collection):
 
 def n_rows(X):
     """The number of rows of a dask collection, counted by the workers if unknown."""
-    known = _known_length(X)
-    if known is not None:
+    if (known := _known_length(X)) is not None:
         return known
     import dask
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import itertools
 import math
 import numbers
 import random
@@ -36,6 +37,7 @@ from skdpmic._utils.texts import (
     is_invalid_parameter,
     public_messages,
     quoted,
+    require,
     shortened,
     warn,
 )
@@ -48,7 +50,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.release.path import run, store
 from skdpmic.search import nested
-from skdpmic.table.domains import check_interval
+from skdpmic.table.domains import check_interval, in_unit_interval
 from skdpmic.table.frames import declared_by_name
 from skdpmic.table.tables import open_table
 
@@ -255,7 +257,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X, y = _checked_table(X, y, candidates)
         n_samples, (n_features, names) = X.shape[0] if hasattr(X, "shape") else len(X), _columns_of(X)
-        private = [place for candidate in candidates for place in nested.private_places(candidate, n_features, names)]
+        private_of_each = [nested.private_places(candidate, n_features, names) for candidate in candidates]
+        private = list(itertools.chain.from_iterable(private_of_each))
         n_subsets = checked_n_subsets(self.n_subsets, n_samples, type(self).__name__, bool(private))
         self._check_private(private, X, n_samples, n_subsets)
         costs = [nested.cost_of_fit(candidate, n_features) for candidate in candidates]
@@ -264,11 +267,9 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         nested.check_has_choice(grid)
         _warn_about_unknown(candidates)
         mechanism = mechanism_of_choice(self.epsilon, n_subsets)
-        public = {"n": n_samples, "release": "choice", "mechanism": mechanism.name}
-        cost = Cost(float(self.epsilon))
-        entry = entry_for(type(self).__name__, cost, random_state=self.random_state, **public)
+        public = {"n": n_samples, "release": "choice", "mechanism": mechanism.name, "random_state": self.random_state}
+        entry = entry_for(type(self).__name__, Cost(float(self.epsilon)), **public)
         if self.refit:
-            private_of_each = [nested.private_places(each, n_features) for each in candidates]
             nested.check_refits_fit_in(self.ledger, entry, private_of_each)
 
         def draw(random_bytes):
@@ -317,10 +318,9 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         check_n_jobs(self.n_jobs)
         check_verbose(self.verbose)
         check_interval(self.score_bounds, "score_bounds")
-        if isinstance(self.scoring, list | tuple | set | dict):
-            raise ValueError(f"scoring must be a single score, got {quoted(self.scoring)}.")
-        if not is_number(self.test_size) or not 0 < self.test_size < 1:
-            raise ValueError(f"test_size must be a number in (0, 1), got {quoted(self.test_size)}.")
+        require(not isinstance(self.scoring, list | tuple | set | dict), "scoring must be a single score", self.scoring)
+        is_share = is_number(self.test_size) and 0 < self.test_size < 1
+        require(is_share, "test_size must be a number in (0, 1)", self.test_size)
 
     def _check_private(self, private, X, n_samples, n_subsets):
         """Raise the errors of private steps, on a subset or on all rows, that do not depend on values in X and y."""
@@ -399,12 +399,9 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         return Summary(facts, why_broken(self._entry), entries=(self._entry,))
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        tags.target_tags, tags.input_tags = inner.target_tags, inner.input_tags
-        return tags
+        names = ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags")
+        return replace(super().__sklearn_tags__(), **{name: getattr(inner, name) for name in names})
 
 
 # --- Candidates, checked before the charge ----------------------------------------------------------------------------
@@ -598,22 +595,16 @@ def checked_n_subsets(n_subsets, n_samples, reader, has_private):
         raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of 8 is required by {reader}.")
     usual = max(math.isqrt(n_samples) // (1 + has_private), 2)
     asked = min(usual, most) if is_auto(n_subsets) else n_subsets
-    if not is_whole(asked) or not 2 <= asked <= most:
-        raise ValueError(
-            f"n_subsets must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}, "
-            f"got {quoted(n_subsets)}."
-        )
+    must = f"n_subsets must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}"
+    require(is_whole(asked) and 2 <= asked <= most, must, n_subsets)
     return int(asked)
 
 
 def assign_subsets(n_samples, n_subsets, test_size, random_bytes):
     """Row positions of disjoint subsets, each as (training rows, test rows), drawn independently of the data."""
     order = np.random.RandomState(int.from_bytes(random_bytes(4), "little")).permutation(n_samples)
-    subsets = []
-    for rows in np.array_split(order, n_subsets):
-        n_test = _n_test(len(rows), test_size)
-        subsets.append((rows[n_test:], rows[:n_test]))
-    return subsets
+    subsets = (np.split(own, [_n_test(len(own), test_size)]) for own in np.array_split(order, n_subsets))
+    return [(train, test) for test, train in subsets]
 
 
 def _n_test(n_rows, test_size):
@@ -628,8 +619,7 @@ def training_sizes(n_samples, n_subsets, test_size):
 def mean_over_subsets(scores, bounds):
     """Means of the clipped scores, as shares of their range; one record changes each by at most 1 / n_subsets."""
     lower, upper = check_interval(bounds, "score_bounds")
-    clipped = np.clip(np.nan_to_num(scores, nan=lower), lower, upper)
-    shares = np.clip((clipped - lower) / (upper - lower), 0.0, 1.0)
+    shares = in_unit_interval(np.nan_to_num(scores, nan=lower), lower, upper)
     return np.array([math.fsum(row) / len(row) for row in shares])
 
 

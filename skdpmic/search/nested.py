@@ -264,9 +264,10 @@ def _epsilon_of_names(place, n_rows, n_samples, most):
     if place.n_features is UNKNOWN:
         return enough
 
+    there = plan.release(place.n_features, n_samples, plan.facts.n_classes)
+
     def has_less_noise(epsilon):
-        pairs = ((replace(plan, epsilon=epsilon), n_rows), (plan, n_samples))
-        here, there = (each.release(place.n_features, n, plan.facts.n_classes) for each, n in pairs)
+        here = replace(plan, epsilon=epsilon).release(place.n_features, n_rows, plan.facts.n_classes)
         return here.epsilon_per_feature > factor * there.epsilon_per_feature
 
     possible = np.linspace(enough, most, _N_EPSILONS).tolist()
