@@ -1,12 +1,11 @@
 """Results as dataframes of pandas, which need not be installed for anything else."""
 
+from skdpmic._utils.texts import imported
+
 
 def dataframe(data, columns=None):
     """A pandas dataframe, for all `to_frame` methods."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("to_frame requires pandas: pip install pandas") from error
+    pandas = imported("pandas", "to_frame requires pandas: pip install pandas")
     return pandas.DataFrame(data, columns=columns)
 
 

@@ -12,7 +12,7 @@ from scipy import stats
 from skdpmic._utils.arguments import check_whole, is_number
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, why_broken
-from skdpmic._utils.texts import counted, names_of, require, warn
+from skdpmic._utils.texts import counted, imported, names_of, require, warn
 from skdpmic._utils.typing import BesideTable, ColumnLike, Ranges, TableLike
 from skdpmic.causal.pc import Outcome, find_graph, markov_blanket
 from skdpmic.causal.table_release import TablePlan, TablesRelease
@@ -332,10 +332,7 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
             If networkx is not installed.
         """
         check_published(self)
-        try:
-            import networkx
-        except ImportError as error:
-            raise ImportError("to_networkx requires networkx: pip install skdpmic[graphs]") from error
+        networkx = imported("networkx", "to_networkx requires networkx: pip install skdpmic[graphs]")
         found, graph = self._found(), networkx.DiGraph()
         labels = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
         graph.add_nodes_from(labels)

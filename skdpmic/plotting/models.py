@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.texts import budget, names_of, quoted, require, require_type
-from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, feature_labels, label_of, labels_apart
+from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, feature_labels, label_of
 from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.quantiles import normal_half_width
 from skdpmic.table.domains import ends_in_words
@@ -174,8 +174,7 @@ class EffectsDisplay(Display):
             ax.stairs(upper[:-1], baseline=lower[:-1], fill=True, color=NOISE, alpha=0.3, label=band)
             names = ends_in_words(self.edges)
         else:
-            parts = [f"part {j}" for j in range(len(effects))] if self.part_names is None else self.part_names
-            names = labels_apart(parts)
+            names = feature_labels(self.part_names, len(effects), "part")
         ax.set_xticks(range(len(effects)), labels=names, **(_SLANTED if len(names) > 4 else {}))
         as_points = slice(-1, None) if is_range else slice(None)
         if not np.isnan(effects[as_points]).all():

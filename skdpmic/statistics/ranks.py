@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skdpmic._utils.jit import jit, leaf
+from skdpmic._utils.texts import require
 from skdpmic.statistics.largest_scores import largest_kendall
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
 from skdpmic.statistics.mtv.family import TargetShares, public_shares
@@ -39,11 +40,8 @@ class Kendall(Measure, Statistic):
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The statistic itself, as B and c are ignored. Two classes are ranked in ascending order of their labels."""
-        if n_classes is not None and n_classes > 2:
-            raise ValueError(
-                f"classes must be 2 labels with statistic={self.name!r}, because more labels have no order, got "
-                f"{n_classes}."
-            )
+        must = f"classes must be 2 labels with statistic={self.name!r}, because more labels have no order"
+        require(n_classes is None or n_classes <= 2, must, n_classes)
         return self
 
     def sensitivity(self, shape):

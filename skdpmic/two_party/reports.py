@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdpmic._utils.readable import abbreviated
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import imported, quoted, require, require_type
 from skdpmic._utils.user_files import check_regular, read_json
 from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.statistics.grids import parts_and_missing
@@ -91,14 +91,12 @@ class ReportsDescription(NamedTuple):
             ("parts in all columns together", sum(sizes), MOST_PARTS_IN_ALL),
             ("bytes in the names and labels", len(self.to_json().encode()), MOST_BYTES),
         ):
-            if number > most:
-                raise ValueError(f"reports must have at most {most} {what}, got {number}.")
+            require(number <= most, f"reports must have at most {most} {what}", number)
 
 
 def description_from_json(text):
     """The description in an untrusted text; a ValueError, which quotes none of it, unless `to_json` writes the same."""
-    if len(text) > MOST_BYTES:
-        raise ValueError(f"reports must have a description of at most {MOST_BYTES} bytes, got {len(text)}.")
+    require(len(text) <= MOST_BYTES, f"reports must have a description of at most {MOST_BYTES} bytes", len(text))
     try:
         values = read_json(text)
         fields = ([column[field] for field in _FIELDS] for column in values["columns"])
@@ -207,11 +205,8 @@ def open_reports(reports):
     if isinstance(reports, str | os.PathLike):
         check_regular(reports)
         reports = _without_content(_table_in, reports)
-    if not isinstance(reports, _pyarrow().Table):
-        raise TypeError(
-            "reports must be a pyarrow.Table from RandomizedResponse.to_arrow, or the path of an Arrow file of it, "
-            f"got {type(reports).__name__}."
-        )
+    allowed = "a pyarrow.Table from RandomizedResponse.to_arrow, or the path of an Arrow file of it"
+    require_type(isinstance(reports, _pyarrow().Table), f"reports must be {allowed}", reports)
     text = (reports.schema.metadata or {}).get(_KEY)
     if text is None:
         raise ValueError("reports must have the description in their metadata that RandomizedResponse.to_arrow writes.")
@@ -292,8 +287,4 @@ def _without_content(read, *arguments, **options):
 
 
 def _pyarrow():
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError("reports are Arrow tables, which require pyarrow: pip install skdpmic[two-party].") from None
-    return pyarrow
+    return imported("pyarrow", "reports are Arrow tables, which require pyarrow: pip install skdpmic[two-party].")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.jit import jit
-from skdpmic.statistics.grids import locate_between, locate_each, refine
+from skdpmic.statistics.grids import locate_each, refine
 from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, Grids, Tables, grids_of, with_one_more
 
 # --- Which grids share a table: public ------------------------------------------------------------------------
@@ -147,27 +147,26 @@ class RangePlacer:
 
     def place(self, values, bounds, may_miss=False):
         """The values as a column; with a cell for missing values (NaN), if there are any or if there may be."""
-        edges, cells = self._of_range(bounds)
-        located, n_missing = locate_between(values, edges, *bounds)
+        (located,), (n_missing,), cells = self._located([values], bounds)
         if n_missing > 0 or may_miss:
             return PlacedColumn(located, *self._with_missing(bounds, *cells), True)
         return PlacedColumn(located, *cells)
 
     def place_complete(self, X, bounds):
         """The complete columns among several with one range, as one `PlacedColumn`; and which columns these are."""
-        edges, cells = self._of_range(bounds)
-        ranges = np.array([bounds], dtype=np.float64)
-        located, n_missing = locate_each(X, [0] * len(X), edges[np.newaxis], ranges)
+        located, n_missing, cells = self._located(X, bounds)
         is_complete = n_missing == 0
         return PlacedColumn(located if is_complete.all() else located[is_complete], *cells), is_complete
 
-    def _of_range(self, bounds):
-        latest, *found = self._latest
+    def _located(self, X, bounds):
+        """The cell of each value, the number of missing values of each column, and the cells of their range."""
+        latest, guarded, cells = self._latest
         if latest != bounds:
             edges, first_cell = refine(*bounds, self._partitions)
-            found = np.append(edges, np.nan), self._sides(cells_of(first_cell, len(edges) + 1, self._edges))
-            self._latest = bounds, *found  # columns often have the same range
-        return found
+            guarded = np.append(edges, np.nan)[np.newaxis]
+            cells = self._sides(cells_of(first_cell, len(edges) + 1, self._edges))
+            self._latest = bounds, guarded, cells  # columns often have the same range
+        return *locate_each(X, [0] * len(X), guarded, np.array([bounds], dtype=np.float64)), cells
 
     def _with_missing(self, bounds, free, fixed):
         latest, *cells = self._latest_with_missing

@@ -371,11 +371,9 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
         n_parts = default_parts(n, epsilon, n_classes)
         return n_parts, n_parts / k_max
     check_c(c)
-    if int(min(c, MOST_PARTS) * k_max) > MOST_PARTS:
-        raise ValueError(
-            f"c must be at most {MOST_PARTS / k_max:.6g} with B={B:.6g} and mechanism='geometric', because a noisy "
-            f"table has at most {MOST_PARTS} parts per side, got {quoted(c)}."
-        )
+    most = f"{MOST_PARTS / k_max:.6g} with B={B:.6g} and mechanism='geometric'"
+    why = f"because a noisy table has at most {MOST_PARTS} parts per side"
+    require(int(min(c, MOST_PARTS) * k_max) <= MOST_PARTS, f"c must be at most {most}, {why}", c)
     return max(int(c * k_max), 2), float(c)
 
 
