@@ -67,14 +67,11 @@ def check_published(estimator):
     check_is_fitted(estimator)
 
 
-def check_has_scores(estimator, asker):
-    """Raise unless an estimator is fitted and has published scores."""
+def check_publishes(estimator, attribute, must):
+    """Raise unless an estimator is fitted and has this attribute; `must` says who requires what, for a message."""
     check_published(estimator)
-    if not hasattr(estimator, "scores_"):
-        raise AttributeError(
-            f"{asker} requires released scores, which DPMICScorer and DPMICSelector publish, got "
-            f"{type(estimator).__name__}."
-        )
+    if not hasattr(estimator, attribute):
+        raise AttributeError(f"{must}, got {type(estimator).__name__}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -364,7 +364,11 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         records = plan.read(X, None, groups)
         ready = plan.ready(records.public)
         published = run(ready.entry, partial(ready.draw, records), ledger=self.ledger, random_state=self.random_state)
-        store(self, published | _labelled(published["noisy_correlation_"], X))
+        noisy = published["noisy_correlation_"]
+        matrices = {"correlation_": nearest_correlation(noisy), "noisy_correlation_": noisy}
+        if is_frame(X):
+            matrices = {name: columns_by_columns(matrix, as_frame(X)) for name, matrix in matrices.items()}
+        store(self, published | matrices)
         return self
 
     def correlation_interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
@@ -447,14 +451,6 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         """A matrix in the form of `correlation_`."""
         like = self.correlation_
         return columns_by_columns(matrix, as_frame(like)) if is_frame(like) else matrix
-
-
-def _labelled(noisy, X):
-    """The released matrix and the nearest correlation matrix, with the column names of X if it has any."""
-    matrices = {"correlation_": nearest_correlation(noisy), "noisy_correlation_": noisy}
-    if not is_frame(X):
-        return matrices
-    return {name: columns_by_columns(matrix, as_frame(X)) for name, matrix in matrices.items()}
 
 
 _TIE_FREE = 3.0  # standard deviations of the noise

@@ -178,15 +178,8 @@ class PlanDisplay(Display):
         require(not np.isnan(values).all(), f"statistic must have a plan that shows {show} for such a table", statistic)
         enough = [planned("n_samples", epsilon, **{show: usable}) for epsilon in of_epsilons]
         what = f"scores of {n_features:,} features" if release == "scores" else f"best {k:,} of {n_features:,} features"
-        return cls(
-            np.array(sizes),
-            np.array(of_epsilons),
-            values,
-            show=show,
-            usable=usable,
-            enough=enough,
-            title=f"{statistic}, {what}",
-        ).plot(ax)
+        curves, title = (np.array(sizes), np.array(of_epsilons), values), f"{statistic}, {what}"
+        return cls(*curves, show=show, usable=usable, enough=enough, title=title).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Plot the curves.

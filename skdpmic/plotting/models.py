@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skdpmic._utils.private_estimator import check_published
+from skdpmic._utils.private_estimator import check_published, check_publishes
 from skdpmic._utils.texts import budget, names_of, quoted, require, require_type
 from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, feature_labels, label_of
 from skdpmic.privacy.composition import check_confidence
@@ -418,9 +418,7 @@ class GraphDisplay(Display):
         >>> sorted(GraphDisplay.from_estimator(PrivatePC(alpha=1e-4).fit(X)).edges_)
         [(0, 2), (1, 2)]
         """
-        check_published(estimator)
-        if not hasattr(estimator, "cpdag_"):
-            raise AttributeError(f"{cls.__name__} requires a graph, as in PrivatePC, got {type(estimator).__name__}.")
+        check_publishes(estimator, "cpdag_", f"{cls.__name__} requires a graph, as in PrivatePC")
         return cls(
             np.asarray(estimator.cpdag_),
             p_values=np.asarray(estimator.p_values_),

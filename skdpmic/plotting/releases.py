@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.private_estimator import best_first, check_has_scores, check_published
+from skdpmic._utils.private_estimator import best_first, check_publishes
 from skdpmic._utils.texts import budget, in_short, names_of, require_type
 from skdpmic.plotting.figures import CHOSEN, LIMIT, WIDTH, Axes, Display, feature_labels, labels_apart
 from skdpmic.privacy.composition import check_confidence
@@ -348,7 +348,8 @@ class ScoresDisplay(Display):
         >>> display.ax_.get_yticklabels()[0].get_text()
         'feature 1'
         """
-        check_has_scores(estimator, cls.__name__)
+        must = f"{cls.__name__} requires released scores, which DPMICScorer and DPMICSelector publish"
+        check_publishes(estimator, "scores_", must)
         check_confidence(confidence)
         entry, scale, of_noise = estimator._entry, estimator.noise_scale_, {}
         noise = f"noise scale {in_short(scale, 2)}" if scale else "without noise"
@@ -547,12 +548,8 @@ class GapsDisplay(Display):
         >>> display.ax_.get_yticklabels()[0].get_text()
         'feature 1'
         """
-        check_published(estimator)
-        if not hasattr(estimator, "gaps_"):
-            raise AttributeError(
-                f"{cls.__name__} requires released gaps, which PrivateSelectKBest(criterion='single') publishes with "
-                f"mechanism_='one-shot', got {type(estimator).__name__}."
-            )
+        publisher = "which PrivateSelectKBest(criterion='single') publishes with mechanism_='one-shot'"
+        check_publishes(estimator, "gaps_", f"{cls.__name__} requires released gaps, {publisher}")
         check_confidence(confidence)
         names = names_of(estimator)
         noise = OneShotTopK(1, int(estimator.noise_scale_ / GRID))

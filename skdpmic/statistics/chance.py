@@ -97,16 +97,11 @@ def chance_added(measure, shape, given, alone, candidates):
     kinds = [_kind(shape.domains[j]) for j in candidates]
     if len(set(kinds)) == 1:
         return np.zeros(len(kinds))
-    factor, shares, n = measure.chance_factor, _class_shares(measure), int(shape.n_groups)
+    factor, n_classes, n = measure.chance_factor, measure.n_classes, int(shape.n_groups)
+    shares = None if n_classes is None else _rounded(measure.class_shares or (1 / n_classes,) * n_classes)
     level = max(level for level in _LEVELS if level <= max(alone, 0.0) / _largest_binary_score(shares))
     public = (measure.without_target_shares(), shares, _kind(shape.domains[given]), n, level)
     return factor * np.array([_added(kind, *public) for kind in kinds])
-
-
-def _class_shares(measure):
-    """Known shares of the classes, or equal ones, rounded; None for a numeric target."""
-    n = measure.n_classes
-    return None if n is None else _rounded(measure.class_shares or (1 / n,) * n)
 
 
 def _rounded(shares):

@@ -120,11 +120,6 @@ class PlacedColumn(NamedTuple):
     fixed: Cells | None  # the common cells for fixed partitions
     is_incomplete: bool = False  # whether values are missing, which are then in the last cell
 
-    @property
-    def cells_of_each(self):
-        """The cells of each column: uint32 (n_columns, n_samples)."""
-        return self.cells if self.cells.ndim == 2 else self.cells[np.newaxis]
-
 
 class RangePlacer:
     """Locates numeric columns, which may have different ranges, in the cells of a plan.
@@ -188,7 +183,7 @@ class RangePlacer:
 def count(free, fixed, numbers):
     """The tables of the groups with these numbers, of a column to be merged and a fixed one, or several of either."""
     parts, rows = free.free, fixed.fixed
-    free_cells, fixed_cells = free.cells_of_each, fixed.cells_of_each
+    free_cells, fixed_cells = np.atleast_2d(free.cells, fixed.cells)
     n_corners = np.dot(parts.n_corners, rows.n_corners)  # of all groups; room after the chosen ones stays empty
     below = np.empty((max(len(free_cells), len(fixed_cells)), n_corners), dtype=np.uint32)
     places = np.empty((len(parts.n_corners), 2), dtype=np.uint64)

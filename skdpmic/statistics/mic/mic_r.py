@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,16 +36,13 @@ def check_correction(correction):
 
 
 def chance_of(correction):
-    """Amount subtracted from n I for each of the (k - 1)(l - 1) degrees of freedom of a grid, in bits."""
+    """Amount subtracted from n I for each of the (k - 1)(l - 1) degrees of freedom of a grid, in bits.
+
+    A number is the correction "miller-madow" for so many records that count as one, such as the rows of a person.
+    """
     if correction is None:
         return 0.0
-    return MILLER_MADOW * (correction.times if isinstance(correction, MillerMadow) else 1.0)
-
-
-class MillerMadow(NamedTuple):
-    """The correction "miller-madow" for records of which `times` count as one, such as the rows of a person."""
-
-    times: float
+    return MILLER_MADOW * (1.0 if correction == "miller-madow" else correction)
 
 
 # --- Which grids ----------------------------------------------------------------------------------------------
@@ -516,21 +513,6 @@ def _joined(counts, groups):
 # --- Which grids ----------------------------------------------------------------------------------------------
 
 
-def _finest_merge_against(B, n_labels):
-    return max(min(int(B // n_labels), math.isqrt(int(B))), 2)
-
-
-def _needed_groupings(B, n_labels):
-    """The groupings that can have the largest entry.
-
-    If there are at least as many labels as merged parts, kappa is the number of merged parts, whether other and missing
-    are separate or joined to a label; separate, they never have less information, at the same correction. With up to
-    three labels, there may be divisions in two.
-    """
-    groupings = groupings_of_labels(n_labels)
-    return groupings if n_labels <= 3 or n_labels < _finest_merge_against(B, n_labels) else groupings[:1]
-
-
 # --- Columns located in cells ---------------------------------------------------------------------------------
 
 
@@ -556,8 +538,16 @@ def class_grids(n_classes, B, c):
 
 
 def nominal_grids(n_labels, B, c):
-    """The grids of a numeric target against a nominal feature."""
-    return CodeGrids(*_public(tuple(_needed_groupings(B, n_labels)), c, _finest_merge_against(B, n_labels)))
+    """The grids of a numeric target against a nominal feature, with the groupings that can have the largest entry.
+
+    If there are at least as many labels as merged parts, kappa is the number of merged parts, whether other and missing
+    are separate or joined to a label; separate, they never have less information, at the same correction. With up to
+    three labels, there may be divisions in two.
+    """
+    k_max = max(min(int(B // n_labels), math.isqrt(int(B))), 2)
+    groupings = groupings_of_labels(n_labels)
+    needed = groupings if n_labels <= 3 or n_labels < k_max else groupings[:1]
+    return CodeGrids(*_public(tuple(needed), c, k_max))
 
 
 @lru_cache(maxsize=64)

@@ -62,7 +62,7 @@ class MicRGrids(Measure):
     B: float
     c: float
     n_classes: int | None
-    correction: str | mic_r.MillerMadow | None
+    correction: str | float | None  # bias correction; a number as in `mic_r.chance_of`
     target_shares: TargetShares | None = None  # public; scores do not depend on them
 
     def with_target_shares(self, shares):
@@ -84,7 +84,7 @@ class MicRGrids(Measure):
 
         It is between those for independent and for equal rows of a person.
         """
-        correction = self.correction and mic_r.MillerMadow(math.sqrt(rows_per_group))
+        correction = self.correction and math.sqrt(rows_per_group)
         return replace(self, correction=correction)
 
     chance_rate = 1.0

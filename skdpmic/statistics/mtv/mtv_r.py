@@ -88,7 +88,8 @@ def mtv_r(
     True
     """
     x, y = check_pair(x, y)
-    of_x, of_y = _domains(bounds)
+    of_x, of_y = map(domain_of, both_of(bounds), ("bounds of x", "bounds of y"))
+    require(of_x.of == of_y.of == NUMBERS, "bounds must be of numbers", bounds)
     B = grid_size(B, len(x))
     check_c(c)
     grids = MtvRGrids(B, c, None)
@@ -96,10 +97,3 @@ def mtv_r(
         grids = grids.with_target_shares(target_shares)
     target = NumericTarget(of_y.encode(y), of_y.encoded)  # type: ignore[call-arg]  # whose n_classes is no field
     return grids.scorer(target, None).score(of_x.encode(x), of_x.encoded)
-
-
-def _domains(bounds):
-    """The axes of x and y."""
-    domains = tuple(map(domain_of, both_of(bounds), ("bounds of x", "bounds of y")))
-    require({domain.of for domain in domains} == {NUMBERS}, "bounds must be of numbers", bounds)
-    return domains
