@@ -111,11 +111,10 @@ _KINDS = {name: get_args(kind) or (kind,) for name, kind in get_type_hints(Ledge
 
 def columns_in_sql(text, real, integer):
     """The columns of a table of entries in SQL, whose types have these names."""
-    columns = []
-    for name, kinds in _KINDS.items():
-        of_kind = {str: text, float: real, int: integer}[kinds[0]]
-        columns.append(f'"{name}" {of_kind}' + ("" if type(None) in kinds else " NOT NULL"))
-    return ", ".join(columns)
+    in_sql = {str: text, float: real, int: integer}
+    return ", ".join(
+        f'"{name}" {in_sql[kinds[0]]}{"" if type(None) in kinds else " NOT NULL"}' for name, kinds in _KINDS.items()
+    )
 
 
 def broken_by_seed(random_state: Any) -> str:

@@ -248,8 +248,8 @@ def labels_of_people(frame, columns):
     if len(columns) == 1:
         return frame[columns[0]].to_native()
     labels = [open_column(frame[name]).read(name) for name in columns]
-    incomplete = [name for name, column in zip(columns, labels, strict=True) if column.missing.any()]
-    if incomplete:  # in combined labels, estimators cannot see missing values
+    # In combined labels, estimators cannot see missing values.
+    if incomplete := [name for name, column in zip(columns, labels, strict=True) if column.missing.any()]:
         raise ValueError(f"groups must identify the person behind each row, got missing values in {incomplete}.")
     return list(zip(*map(labels_of_column, labels), strict=True))
 
@@ -605,8 +605,7 @@ class Codebook:
         if features is None:
             features = [name for name, entry in self.columns.items() if entry.is_used and not is_pattern(name)]
         wanted = [*features, *self.groups, *([] if target is None else [target])]
-        missing = [name for name in dict.fromkeys(wanted) if name not in names]
-        if missing:
+        if missing := [name for name in dict.fromkeys(wanted) if name not in names]:
             raise ValueError(
                 f"frame must have all columns of the codebook, got none named {abbreviated(missing)}."
                 f"{almost(missing, names)}"

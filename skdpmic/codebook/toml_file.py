@@ -215,8 +215,7 @@ def without_values(frame):
 def _empty_of_arrow(frame):
     """A table with the names and types of an object with the Arrow protocol; no records are read."""
     schema = next((it for it in (frame, getattr(frame, "schema", None)) if hasattr(it, "__arrow_c_schema__")), None)
-    is_table = schema is not None or hasattr(frame, "__arrow_c_stream__")
-    if not is_table or nw.dependencies.is_into_series(frame):
+    if (schema is None and not hasattr(frame, "__arrow_c_stream__")) or nw.dependencies.is_into_series(frame):
         raise TypeError(f"frame must be a dataframe or a list of column names, got {type(frame).__name__}.")
     import pyarrow
 

@@ -94,8 +94,7 @@ def summary(arguments, run):
     """Read the table, ask, and show a private summary, which checks whether a codebook fits."""
     codebook, account, frame, records = _read(arguments, run)
     _, size = results.size_in_words(records, codebook)
-    n_columns = counted(records["X"].num_columns, "column")
-    outputs.ask(arguments, account, [f"A private summary of {n_columns} of {size}."])
+    outputs.ask(arguments, account, [f"A private summary of {counted(records['X'].num_columns, 'column')} of {size}."])
     from skdpmic.release.summary import private_summary
 
     budget = {"epsilon": arguments.epsilon, "delta": arguments.delta, "ledger": account}

@@ -258,7 +258,6 @@ _GOAL = ("--codebook", "--target", "--k")
 _CHOICE = ("--statistic", "--features", "--keep")
 _PLANNED = ("--n-samples", "--epsilon", "--found", "--error", "--delta")
 _SPENDING = ("--delta", "--ledger", "--yes", "--verbose", "--card", "--picture")
-_SELECTION = (*_FORMAT, *_CHOICE, *_SPENDING, "-o --output")
 _LIMITS = ("--create", "--epsilon", "--delta", "--max-rows-per-person", "--picture")
 _COMMANDS = {  # what each is for, the options that it requires, and others
     "template": ("print a codebook to fill in, from names and types of columns", ("data",), (*_FORMAT, "-o --output")),
@@ -267,7 +266,7 @@ _COMMANDS = {  # what each is for, the options that it requires, and others
     "select": (
         "publish the names of the columns that predict a target best",
         ("data", *_GOAL, "--epsilon"),
-        _SELECTION,
+        (*_FORMAT, *_CHOICE, *_SPENDING, "-o --output"),
     ),
     "ledger": ("print a privacy budget and its charges, or create one", ("file",), _LIMITS),
 }

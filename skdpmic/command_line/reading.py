@@ -269,8 +269,7 @@ def _texts_or(number, source, names, entries, n_lines):
 def _parsed(column, entry, where, decimal):
     """A column as the codebook says; of codes, each text is parsed once."""
     if not types.is_dictionary(column.type):
-        is_text = types.is_string(column.type)
-        return _spelled(column, entry, where, decimal) if is_text else _typed(column, entry, where)
+        return _spelled(column, entry, where, decimal) if types.is_string(column.type) else _typed(column, entry, where)
     parts = [(_spelled(part.dictionary, entry, where, decimal), part.indices) for part in column.chunks]
     is_kept = entry.has_text_labels
     return pyarrow.chunked_array([(text.dictionary_encode() if is_kept else text).take(at) for text, at in parts])

@@ -54,14 +54,10 @@ def text_of_summary(released, account, size):
 
 def fields_of_summary(released, account):
     """Contents of the JSON."""
-    columns = [
-        {
-            "column": column.name,
-            "shares": [dict(zip(_SHARE_FIELDS, row, strict=True)) for row in column.rows()],
-            "suspicious": column.suspicious,
-        }
-        for column in released.columns
-    ]
+    columns = []
+    for column in released.columns:
+        shares = [dict(zip(_SHARE_FIELDS, row, strict=True)) for row in column.rows()]
+        columns.append({"column": column.name, "shares": shares, "suspicious": column.suspicious})
     fields = {"n_samples": released.n_samples, "columns": columns, "suspicious": released.suspicious}
     cost = outputs.fields_of_cost(released.privacy_spent, account)
     return fields | {"mechanism": released.entry.mechanism} | cost

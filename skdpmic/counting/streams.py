@@ -438,8 +438,7 @@ class SketchedRecords(NamedTuple):
         """Scores of features together with feature j, in order, without those left out."""
         domains = self.sketch.domains
         scorer = measure.scorer_of_pair_counts(measure.pair_counts(None, domains[j]), self.sketch.n_samples)
-        counts = self.count_pairs(j)
-        return np.array(map_features(scorer.score, counts, domains, n_jobs, left_out, self.progress))
+        return np.array(map_features(scorer.score, self.count_pairs(j), domains, n_jobs, left_out, self.progress))
 
     def tables(self, measure, n_jobs):
         """The table of each feature, from its counts, still without noise."""

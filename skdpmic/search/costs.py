@@ -20,7 +20,6 @@ from skdpmic.privacy.composition import round_up
 from skdpmic.search import nested
 from skdpmic.search.grid_search import PrivateGridSearch
 
-_ON_FOLDS = "on folds assigned without looking at the records"
 _NOT_COVERED = (
     "Cross-validated scores, and choices made by them, are raw functions of held-out records and not covered by the "
     "guarantee."
@@ -76,7 +75,7 @@ class SearchCost:
 
     def __repr__(self):
         given = ", ".join(f"{name}={value}" for name, value in vars(self).items() if value not in (None, ()))
-        seen = f"at most this for the private estimators seen, in fits {_ON_FOLDS}."
+        seen = "at most this for the private estimators seen, in fits on folds assigned without looking at the records."
         return wrapped(f"SearchCost({given}): {seen} {_NOT_COVERED}")
 
 
@@ -326,8 +325,7 @@ _FOLDS = (*_GROUP_FOLDS, *_REPEATED, splits.KFold, splits.StratifiedKFold, split
 
 def warn_about_splits_by_records(cv, estimator, has_people):
     """Warn if one record, or one person, can change the training sets of others."""
-    is_default = _is_number_of_folds(cv) and is_classifier(estimator)
-    kind = splits.StratifiedKFold if is_default else type(cv)
+    kind = splits.StratifiedKFold if _is_number_of_folds(cv) and is_classifier(estimator) else type(cv)
     if has_people and not _assigns_groups_at_random(cv):
         warn(
             "cv assigns rows to folds, or groups by their number of rows, while max_rows_per_group protects people "

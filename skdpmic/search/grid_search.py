@@ -255,7 +255,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         scorer = check_scoring(self.estimator, self.scoring)
         if y is None and get_tags(self).target_tags.required:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        X, y = _checked_table(X, y, candidates)
+        X, y = _checked_table(X, y)
+        _refuse_unreadable_for(candidates, X, y)
         n_samples, (n_features, names) = X.shape[0] if hasattr(X, "shape") else len(X), _columns_of(X)
         private_of_each = [nested.private_places(candidate, n_features, names) for candidate in candidates]
         private = list(itertools.chain.from_iterable(private_of_each))
@@ -445,8 +446,7 @@ def _warn_about_unknown(candidates):
     """Warn about estimators whose fits in one subset might affect those in another."""
     parts = (place.part for candidate in candidates for place in nested.places_in(candidate))
     classes = {type(part) for part in parts if hasattr(part, "fit")}
-    unknown = sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN)
-    if unknown:
+    if unknown := sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN):
         warn(
             f"the choice is private only if the fits of {', '.join(unknown)} depend on nothing but their own rows, the "
             "parameters and their own random numbers. This has been checked only for scikit-learn's estimators. "
@@ -459,8 +459,8 @@ def _warn_about_unknown(candidates):
 # --- The table, and what private steps make of it ---------------------------------------------------------------------
 
 
-def _checked_table(X, y, candidates):
-    """X and y, whose rows can be assigned to subsets; an error if a private step given them unchanged refuses them."""
+def _checked_table(X, y):
+    """X and y, whose rows can be assigned to subsets."""
     for data, name in ((X, "X"), (y, "y")):
         if data is not None and (is_dask_collection(data) or not _has_rows_to_pick(data)):
             raise TypeError(
@@ -469,9 +469,7 @@ def _checked_table(X, y, candidates):
                 f"{name}.to_pandas() or np.array(list({name}))."
             )
     refuse_target_among(column_names(X), y)
-    X, y = indexable(X, y)
-    _refuse_unreadable_for(candidates, X, y)
-    return X, y
+    return indexable(X, y)
 
 
 def _has_rows_to_pick(data):

@@ -424,8 +424,7 @@ def earlier_steps(candidates):
 def checked_earlier_steps(candidates):
     """The steps of `earlier_steps`, of which none may resample rows: no epsilon bounds what one record then does."""
     steps = earlier_steps(candidates)
-    resampling = [f"{name} ({kind})" for name, (kind, what) in steps.items() if what == RESAMPLES]
-    if resampling:
+    if resampling := [f"{name} ({kind})" for name, (kind, what) in steps.items() if what == RESAMPLES]:
         raise ValueError(
             f"estimator must have no step that resamples rows before a private step, got {', '.join(resampling)}: one "
             "record may become many rows, so its cost has no bound. Put the private step first, or resample after it."

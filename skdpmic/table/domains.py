@@ -81,9 +81,8 @@ def seconds_of(value):
     if hasattr(value, "to_numpy"):  # of pandas, in UTC, exactly
         value = value.to_numpy()
     elif isinstance(value, datetime.datetime):
-        offset = value.utcoffset() or datetime.timedelta(0)
         # A duration, as the first and the last hours of the calendar have no date in other time zones.
-        value = value.replace(tzinfo=None) - _EPOCH - offset
+        value = value.replace(tzinfo=None) - _EPOCH - (value.utcoffset() or datetime.timedelta(0))
     if isinstance(value, datetime.timedelta):
         return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
     value = np.datetime64(value) if isinstance(value, datetime.date) else value

@@ -183,7 +183,6 @@ def refuse_no_choice(k, keep, n_features):
 
 FEWEST = 4  # smallest number of records for scores
 UNDESCRIBED = object()  # in place of the domain of a feature that bounds do not describe
-_ANY = "numbers, dates or durations"
 # Of columns, by the kind of values that a domain describes.
 KINDS = {kind: (kind, OBJECTS) for kind in (NUMBERS, DATES, DURATIONS, TEXT)} | {Order.of: values.ANY_ORDER}
 _BOUNDS = (
@@ -258,7 +257,7 @@ def _fault(domain, source, name):
 
 def _line(found, said, names):
     """What was found in columns, and what to write, for the first of them."""
-    allowed = _ANY if said == Order.of else said
+    allowed = "numbers, dates or durations" if said == Order.of else said
     must = "" if said is None else f", which must be {allowed}"
     if said is None:
         line = _FOR_KINDS.get(found, f"{_BOUNDS}. {_LABELS}, if they hold labels")
