@@ -282,9 +282,9 @@ def _kind_and_cost(guarantee):
 
 def _protects(guarantee):
     unit, n = guarantee["unit"], guarantee["n"]
-    covered = "each record" if n is None else f"each of {n:,} {PLURAL[unit]}"
+    covered = f"each {unit}" if n is None else f"each of {n:,} {PLURAL[unit]}"
     rows = " with all their records" if unit == PERSON else ""
-    number = "the number of records" if n is None else "their number"
+    number = f"the number of {PLURAL[unit]}" if n is None else "their number"
     return f"The guarantee covers {covered}{rows}; {number} is public."
 
 

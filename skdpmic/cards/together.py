@@ -39,12 +39,14 @@ def _private_steps(pipeline):
     """The private steps of a fitted pipeline; an error if another step may have learnt from records."""
     nested.cost_of_fit(pipeline)  # an error if it is not known how many releases a fit makes
     private = [place for place in nested.private_places(pipeline, is_fitted=True) if place.host is None]
-    unfitted = [place.name for place in private if not getattr(place.part, "__sklearn_is_fitted__", bool)()]
+    parts = [place.part for place in private]  # of one in two places, only the last release is known
+    own = [part for part in parts if parts.count(part) == 1 and getattr(part, "__sklearn_is_fitted__", bool)()]
+    unfitted = [place.name for place in private if place.part not in own]
     learnt = [name for name, may_have_learnt in nested.ordinary_steps(pipeline).items() if may_have_learnt]
-    wrong = [*(f"{name} without a release (is it fitted?)" for name in unfitted), *learnt]
+    wrong = [*(f"{name} without a release of its own (is it fitted?)" for name in unfitted), *learnt]
     steps = "private steps, and of others that learn nothing from records, or a list of the private steps before these"
     require(private and not wrong, f"released must be a fitted Pipeline of {steps}", wrong)
-    return [place.part for place in private]
+    return own
 
 
 def columns_of(several):

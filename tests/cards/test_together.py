@@ -12,13 +12,14 @@ from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
-from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 
 from skdpmic import (
     BudgetLedger,
     Codebook,
     DPMICScorer,
+    DPMICSelector,
     PrivateAdditiveRegressor,
     PrivateGridSearch,
     PrivateSelectKBest,
@@ -176,6 +177,13 @@ def test_private_steps_are_found_wherever_a_pipeline_holds_them(kind):
 # --- What has no common guarantee -------------------------------------------------------------------------------------
 
 FITTED = selector().fit(X, Y)
+
+
+def in_two_places(step):
+    """A pipeline whose ledger would be charged twice: the second fit replaces the first release, which was used."""
+    return Pipeline([("first", step), ("second", step)]).fit(X, Y)
+
+
 REFUSED = [
     (
         lambda: make_pipeline(selector(), Ridge()).fit(X, Y),
@@ -184,9 +192,13 @@ REFUSED = [
     (lambda: make_pipeline(StandardScaler(), selector()).fit(X, Y), r"got \['standardscaler \(StandardScaler\)'\]"),
     (
         lambda: make_pipeline(FITTED, model()),
-        r"got \['privateadditiveregressor without a release \(is it fitted\?\)'\]",
+        r"got \['privateadditiveregressor without a release of its own \(is it fitted\?\)'\]",
     ),
     (lambda: [FITTED, make_pipeline(selector(), model())], "'privateselectkbest without a release"),
+    (
+        lambda: in_two_places(DPMICSelector(k=3, epsilon=0.5, **PUBLIC)),
+        "'first without .* of its own .*'second without",
+    ),
     (lambda: make_pipeline(PolynomialFeatures()).fit(X, Y), r"got \[\]"),
     (
         lambda: make_pipeline(
@@ -249,6 +261,9 @@ def test_records_and_people_are_added_up_only_if_a_person_has_a_limited_number_o
     assert [card.fields["guarantees"][0][name] for name in ("unit", "n", "rows_per_person")] == ["person", None, None]
     only_records = release_card([by_record, DPMICScorer(epsilon=0.5, ledger=ledger, **PUBLIC).fit(X, Y)]).fields
     assert only_records["guarantees"][0]["n"] is None  # so many are records, not people
+    for fields in (card.fields, only_records):
+        protected = "The guarantee covers each person with all their records; the number of people is public."
+        assert protected in fields["statement"]
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
