@@ -6,7 +6,7 @@ What can be refused without reading the table is refused first, and before the l
 import os
 import sys
 
-from skdpmic._utils.arguments import check_k
+from skdpmic._utils.arguments import check_goal, check_k, check_whole
 from skdpmic._utils.texts import counted, escaped, quoted
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import unit_of
@@ -15,7 +15,7 @@ from skdpmic.codebook.toml_file import template_of
 from skdpmic.command_line import outputs, results
 from skdpmic.command_line.data import open_data
 from skdpmic.privacy.composition import check_delta, check_epsilon
-from skdpmic.table.facts import refuse_no_choice
+from skdpmic.table.facts import FEWEST, refuse_no_choice, refuse_unordered
 
 
 def template(arguments, run):
@@ -54,7 +54,8 @@ def _codebook(arguments):
     features, keep, target = arguments.features, arguments.keep, arguments.target
     if target in keep:
         raise ValueError(f"--keep must not hold the target {quoted(target)}, which is predicted.")
-    codebook.target(target, [*(features or []), *keep])
+    public = codebook.target(target, [*(features or []), *keep])
+    refuse_unordered(arguments.statistic, len(public.get("classes", ())))
     if features is not None and not set(keep) <= set(features):
         raise ValueError(f"--keep must be among --features, got {escaped(', '.join(keep))}.")
     check_k(arguments.k)
@@ -112,6 +113,9 @@ def plan(arguments, run):
     """Show a plan of `select` with this epsilon, or the smallest epsilon or number of people that it needs."""
     public = _codebook(arguments).target(arguments.target, arguments.features)
     refuse_no_choice(arguments.k, arguments.keep, len(public["bounds"] | public["categories"]))
+    check_goal(arguments.error, arguments.found)
+    if arguments.n_samples is not None:
+        check_whole(arguments.n_samples, "n_samples", FEWEST)
     rows = results.plan_of_names(arguments, public)
     run.show(lambda: {"sought": rows.sought, "releases": [row._asdict() for row in rows]}, lambda: str(rows))
 

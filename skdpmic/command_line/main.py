@@ -20,7 +20,7 @@ from skdpmic.command_line.outputs import Interrupts, Outputs
 
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
 _IN_PYTHON = {  # how errors of the package name what is an option, a file or the codebook here
-    r"^(k|epsilon|delta|statistic|keep|features|error) must ": r"--\1 must ",
+    r"^(k|epsilon|delta|statistic|keep|features|error|found) must ": r"--\1 must ",
     r"^n_samples must ": "--n-samples must ",
     r"^(y|classes|target_bounds) must ": "--target must ",
     r"^(frame|X) must ": "{data} must ",

@@ -4,7 +4,7 @@ import math
 from functools import partial
 from typing import Literal, NamedTuple
 
-from skdpmic._utils.arguments import check_whole, is_number
+from skdpmic._utils.arguments import check_goal, check_whole, is_number
 from skdpmic._utils.texts import quoted
 from skdpmic.planning.chances import check_signal, share_found, tolerance_of
 from skdpmic.planning.rows import ReleasePlan, answers, epsilons, rounded_up, row_of, sizes
@@ -16,7 +16,6 @@ from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.records import Shape
 
 SOUGHT = ("epsilon", "n_samples", "error")  # two are given (`found` may replace `error`), the third is computed
-SMALLEST_ERROR = 1e-6
 _LEAST = {"n_features": 1, "n_samples": 4, "n_classes": 2, "max_rows_per_group": 1, "k": 1}
 CONFIDENCE = 0.95  # probability that the noise is at most the error
 _CORRECTION = "miller-madow"  # as in the estimators
@@ -74,11 +73,7 @@ def checked(request):
         check_epsilon(request.epsilon)
         if request.epsilon == math.inf:
             raise ValueError("epsilon must be finite, because there is neither noise nor privacy otherwise, got inf.")
-    error = request.error
-    if error is not None and not (is_number(error) and SMALLEST_ERROR <= error <= 1):
-        raise ValueError(f"error must be a number in [{SMALLEST_ERROR}, 1], got {quoted(error)}.")
-    if request.found is not None and not (is_number(request.found) and 0 < request.found < 1):
-        raise ValueError(f"found must be a number in (0, 1), got {quoted(request.found)}.")
+    check_goal(request.error, request.found)
     mean_weight = request.mean_weight
     if mean_weight is not None and not (is_number(mean_weight) and 0 < mean_weight <= 1):
         raise ValueError(f"mean_weight must be None or a number in (0, 1], got {quoted(mean_weight)}.")

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skdpmic._utils.jit import jit, leaf
-from skdpmic._utils.texts import require
 from skdpmic.statistics.largest_scores import largest_kendall
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
 from skdpmic.statistics.mtv.family import TargetShares, public_shares
 from skdpmic.statistics.sensitivity import group_sensitivity, kendall_sensitivity
 from skdpmic.table.domains import Nominal
+from skdpmic.table.facts import refuse_unordered
 
 MAX_RECORDS = 2**31 - 1
 
@@ -40,8 +40,7 @@ class Kendall(Measure, Statistic):
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The statistic itself, as B and c are ignored. Two classes are ranked in ascending order of their labels."""
-        must = f"classes must be 2 labels with statistic={self.name!r}, because more labels have no order"
-        require(n_classes is None or n_classes <= 2, must, n_classes)
+        refuse_unordered(self.name, n_classes)
         return self
 
     def sensitivity(self, shape):

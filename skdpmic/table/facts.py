@@ -11,7 +11,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.readable import abbreviated, almost, refuse_masked, refuse_repeated
-from skdpmic._utils.texts import quoted, warn
+from skdpmic._utils.texts import quoted, require, warn
 from skdpmic.table import domains as forms
 from skdpmic.table import values
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, Order, domain_of, domains_of
@@ -179,6 +179,12 @@ def refuse_no_choice(k, keep, n_features):
             f"k must be less than the number of features to choose from, n_features={among}{kept}, got {quoted(k)}: "
             f"nothing would be chosen, at a cost of epsilon.{order}"
         )
+
+
+def refuse_unordered(statistic, n_classes):
+    """Raise unless a statistic can score with a target of this many classes: ranks need an order, which two have."""
+    must = "classes must be 2 labels with statistic='kendall', because more labels have no order"
+    require(statistic != "kendall" or n_classes is None or n_classes <= 2, must, n_classes)
 
 
 FEWEST = 4  # smallest number of records for scores
