@@ -7,13 +7,13 @@ import os
 import sys
 
 from skdpmic._utils.arguments import check_goal, check_k, check_whole
-from skdpmic._utils.texts import counted, escaped, quoted
+from skdpmic._utils.texts import counted, escaped, imported, quoted
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import unit_of
 from skdpmic.codebook.codebook import Codebook, features_among
 from skdpmic.codebook.toml_file import template_of
 from skdpmic.command_line import outputs, results
-from skdpmic.command_line.data import open_data
+from skdpmic.command_line.data import REQUIRES, open_data
 from skdpmic.privacy.composition import check_delta, check_epsilon
 from skdpmic.table.facts import FEWEST, refuse_no_choice, refuse_unordered
 
@@ -83,8 +83,7 @@ def _read(arguments, run, *choice):
     if choice:
         refuse_no_choice(arguments.k, arguments.keep, len(names))
     outputs.refuse_unpaid(arguments, account, unit_of(codebook.max_rows_per_group))
-    from skdpmic.command_line import reading
-
+    reading = imported("skdpmic.command_line.reading", REQUIRES)
     if arguments.card is not None:
         import skdpmic.cards.release_card  # noqa: F401  # now, so that no import fails after the charge
     frame = reading.read_frame(source, codebook, names, *choice[:1])

@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 from skdpmic._utils.readable import refuse_repeated
-from skdpmic._utils.texts import quoted, read_by_engine
+from skdpmic._utils.texts import imported, quoted, read_by_engine
 from skdpmic._utils.user_files import check_regular
+
+REQUIRES = "reading a table requires pyarrow: pip install 'skdpmic[command-line]'"
 
 
 def open_data(arguments):
@@ -18,8 +20,6 @@ def open_data(arguments):
         delimiter = arguments.delimiter or ("\t" if kind == ".tsv" else ",")
         return CsvFile(arguments.data, delimiter, arguments.decimal, arguments.line_breaks)
     if arguments.data.lower().endswith(".parquet"):
-        from skdpmic.command_line.reading import ParquetFile
-
         return ParquetFile(arguments.data)
     raise ValueError(
         f"{arguments.data!r} must be a .csv, .tsv, .txt (each also .gz) or .parquet file, got another: save a table of "
@@ -98,3 +98,25 @@ class CsvFile:
     def _first_line(self):
         with self.lines() as file:
             return file.readline(_MOST_BYTES + 1)
+
+
+class ParquetFile:
+    """A Parquet file, whose names are read without the functions of pyarrow that compute.
+
+    Parameters
+    ----------
+    path : str
+    """
+
+    def __init__(self, path):
+        self.path, self.name = path, os.path.basename(path)
+        open(path, "rb").close()  # raises if it may not be read
+        self.outline = read_by_engine(self.name, imported("pyarrow.parquet", REQUIRES).read_schema, path)
+        self.names = self.outline.names
+        refuse_repeated(self.names, f"{self.name} must have distinct column names")
+
+    def read(self, entries):
+        """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
+        from skdpmic.command_line.reading import read_parquet
+
+        return read_parquet(self, entries)

@@ -1,22 +1,17 @@
 """The table of a command, read by pyarrow: only columns described by a codebook, each value by itself."""
 
 import contextlib
-import os
 import sys
 import time
 from datetime import timedelta
 from functools import partial
 from itertools import product
 
-try:
-    import pyarrow
-    import pyarrow.csv
-    import pyarrow.parquet
-    from pyarrow import compute, types
-except ImportError as error:
-    raise ImportError("reading a table requires pyarrow: pip install 'skdpmic[command-line]'") from error
+import pyarrow
+import pyarrow.csv
+import pyarrow.parquet
+from pyarrow import compute, types
 
-from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import escaped, quoted, read_by_engine
 from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, INTEGER, NUMBER
 from skdpmic.table.facts import FEWEST
@@ -57,32 +52,18 @@ def read_frame(source, codebook, names, target=None):
 # --- Parquet ---------------------------------------------------------------------------------------------------------
 
 
-class ParquetFile:
-    """A Parquet file.
+def read_parquet(source, entries):
+    """The columns of a :class:`ParquetFile` with an entry; see :meth:`CsvFile.read`."""
+    return _described(source, read_by_engine(source.name, _as_they_are, source, entries), entries, _typed)
 
-    Parameters
-    ----------
-    path : str
-    """
 
-    def __init__(self, path):
-        self._path, self.name = path, os.path.basename(path)
-        open(path, "rb").close()  # raises if it may not be read
-        self.outline = read_by_engine(self.name, pyarrow.parquet.read_schema, path)
-        self.names = self.outline.names
-        refuse_repeated(self.names, f"{self.name} must have distinct column names")
-
-    def read(self, entries):
-        """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
-        return _described(self, read_by_engine(self.name, self._as_they_are, entries), entries, _typed)
-
-    def _as_they_are(self, entries):
-        """The columns with an entry, labels as codes of few texts."""
-        names = [name for name in self.names if name in entries]
-        labels = [name for name in names if (entry := entries[name]) is not None and entry.has_text_labels]
-        texts = [name for name in labels if types.is_string(self.outline.field(name).type)]
-        file = pyarrow.parquet.ParquetFile(self._path, read_dictionary=texts)
-        return _joined(file.iter_batches(_ROWS, columns=names), self, file.metadata.num_rows)
+def _as_they_are(source, entries):
+    """The columns with an entry, labels as codes of few texts."""
+    names = [name for name in source.names if name in entries]
+    labels = [name for name in names if (entry := entries[name]) is not None and entry.has_text_labels]
+    texts = [name for name in labels if types.is_string(source.outline.field(name).type)]
+    file = pyarrow.parquet.ParquetFile(source.path, read_dictionary=texts)
+    return _joined(file.iter_batches(_ROWS, columns=names), source, file.metadata.num_rows)
 
 
 def _typed(column, entry, where):

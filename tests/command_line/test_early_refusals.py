@@ -81,9 +81,11 @@ def test_help_templates_and_refusals_load_no_slow_library(name, folder):
     assert loaded(SLOW, *options) == [status, []]
 
 
-def test_a_template_of_a_parquet_file_loads_only_the_library_that_reads_it(folder):
+def test_a_template_and_a_refusal_of_a_parquet_file_load_only_the_library_that_reads_it(folder):
     write_parquet(people(20), "people.parquet")
     assert loaded(OF_PARQUET, "template", "people.parquet") == [0, []]
+    refused = ["select", "people.parquet", *SELECT[2:], "--k", "6"]
+    assert loaded([*OF_PARQUET, "pyarrow.compute"], *refused) == [1, []]
 
 
 @each("source", ["people.csv", "people.parquet"])

@@ -138,7 +138,8 @@ def test_text_in_a_parquet_file_is_read_as_in_a_csv_file(folder, capsys):
     )
     write_parquet(plain.assign(grade=plain["grade"].map(str, na_action="ignore").astype("category")), "text.parquet")
     from skdpmic import Codebook
-    from skdpmic.command_line.reading import ParquetFile, read_frame
+    from skdpmic.command_line.data import ParquetFile
+    from skdpmic.command_line.reading import read_frame
 
     book = Codebook.read("codebook.toml")
     names = ["admitted", "age", "grade"]

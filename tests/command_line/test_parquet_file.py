@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from skdpmic.codebook.codebook import entry_of
-from skdpmic.command_line.reading import ParquetFile
+from skdpmic.command_line.data import ParquetFile
 from tests._utils.test_canary import SECRET, assert_says_nothing
 
 WEEKS = entry_of({"type": "duration", "range": [0, 9], "unit": "weeks"}, "")
