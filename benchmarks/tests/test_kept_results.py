@@ -69,14 +69,19 @@ def test_the_table_of_integers_matches_the_results():
 
 
 def test_no_declaration_of_integers_is_better_than_a_range():
-    """No share of the 144 is higher by more than three standard errors, or .05; few are by two; on average, none is."""
+    """No share of the 144 is higher by more than three standard errors, and by two no more are than by chance.
+
+    Were all declarations equally good, 6 of 144 would be: errors are from eight tables (t with 7 degrees of freedom).
+    On average, the better of two declarations is behind.
+    """
     rows = [row for row in results("benchmarks/results/integers.csv") if row["way"] != "integers"]
     behind, errors = (np.array([float(row[name]) for row in rows]) for name in ("behind", "behind_error"))
     assert len(rows) == 2 * 2 * 6 * 3 * 2
-    assert (behind <= 3 * errors).all()
-    assert behind.max() < 0.05
-    assert (behind > 2 * errors).sum() <= 4
-    assert behind.reshape(-1, 2).max(axis=1).mean() < 0  # the better of bounds and categories
+    assert (behind <= 3 * errors + 1e-9).all()
+    assert (behind > 2 * errors).sum() <= 6
+    for criterion in ("single", "joint"):
+        of = np.array([row["criterion"] == criterion for row in rows])
+        assert behind[of].reshape(-1, 2).max(axis=1).mean() < 0  # the better of bounds and categories
 
 
 def test_shares_of_findings_in_tables_that_fit_their_codebooks_match_the_results():
