@@ -60,7 +60,7 @@ def columns_of(several):
 def together(each, limits):
     """The summary of summaries of releases, with their total by these limits as its entry."""
     entries = [entry for shown in each for entry in shown.entries]
-    unit, by = limits.unit_of(entries), ", ".join(entry.what for entry in entries)
+    unit, by = limits.unit_of(entries), ", ".join(dict.fromkeys(entry.what for entry in entries))
     is_whole = len(entries) == len(each) and all(entry.model == "central" for entry in entries)
     require(is_whole, "released must not be a list if it is private for each report or each party", by)
     is_in_unit = limits.max_rows_per_person is not None or all(entry.unit == unit for entry in entries)

@@ -118,6 +118,7 @@ def test_the_total_is_that_of_the_ledger_by_its_composition(tmp_path):
     card = release_card(parts)
     assert cost(card) == ledger.spent()
     assert cost(release_card(parts[:2])) < cost(card) < (4 * 0.3, 1e-5)
+    assert card.fields["by"] == "DPMICScorer"  # once, of four
     parts.append(PrivateGridSearch(model(**noisy), {"epsilon": [0.5, 1.0]}, n_subsets=8, ledger=ledger).fit(X, Y))
     assert cost(release_card(parts)) == pytest.approx(ledger.spent(), rel=1e-9)
     parts.append(search(ledger=ledger).fit(X, Y))
