@@ -1,10 +1,11 @@
 """One charge of a ledger, in the unit protected: checked first, so that every storage returns it as it was given."""
 
 import contextlib
+import math
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from skdpmic._utils.arguments import is_number, is_whole
-from skdpmic._utils.texts import escaped, quoted, require
+from skdpmic._utils.texts import budget, budget_left, escaped, quoted, require
 from skdpmic.privacy.composition import check_delta, check_epsilon
 
 RECORD, PERSON = UNITS = ("record", "person")
@@ -174,3 +175,36 @@ def _checked(value, name):
     if name in _CHOICES and not (isinstance(value, str) and value in _CHOICES[name]):
         raise ValueError(f"{name} must be {' or '.join(map(repr, _CHOICES[name]))}, got {quoted(value)}.")
     return _CHECKS[_KINDS[name][0]](value, name)
+
+
+# --- A ledger, by its fields in the JSON of a card and of the command line -------------------------------------------
+
+
+def paid(guarantee):
+    """Epsilon and delta in words; null is infinity."""
+    epsilon = guarantee["epsilon"]
+    return budget(math.inf if epsilon is None else epsilon, guarantee["delta"])
+
+
+CHARGES = ("time (UTC)", "cost", "what", "purpose")  # titles of a table
+
+
+def ledger_in_words(ledger):
+    """The limit of a ledger, and what is spent and remains: names and their texts."""
+    unit, most, left = per(ledger["unit"]), ledger["max_rows_per_person"], ledger["remaining"]
+    facts = {
+        "Limit": paid(ledger["limit"]) + unit,
+        "Spent": paid(ledger["spent"]) + unit,
+        "Remaining": budget_left(left["epsilon"], left["delta"]) + unit,
+    }
+    if most is not None:
+        facts["Records per person"] = f"at most {most:,}, for each of which a cost per record counts"
+    return facts
+
+
+def charges_in_words(entries):
+    """The rows of a table of charges."""
+    return [
+        (entry["when"][:19].replace("T", " "), paid(entry) + per(entry["unit"]), entry["what"], entry["purpose"] or "")
+        for entry in entries
+    ]

@@ -1,7 +1,6 @@
 """The card of a release, made from its summary for notebooks, so that nothing is stated twice."""
 
 import json
-import math
 import os
 from collections import Counter
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from typing import Any
 
 from skdpmic import __version__
 from skdpmic._utils.summaries import MOST_ROWS, NOT_COVERED, and_more, breaks_guarantee, table_as_html
-from skdpmic._utils.texts import budget, budget_left, escaped, html_facts, html_rows, in_html, require, wrapped
+from skdpmic._utils.texts import budget, escaped, html_facts, html_rows, in_html, require, wrapped
 from skdpmic._utils.user_files import plain, write_whole
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import PERSON, PLURAL, per
+from skdpmic.budget.ledger_entry import CHARGES, PERSON, PLURAL, charges_in_words, ledger_in_words, paid, per
 from skdpmic.cards.together import BASIC, columns_of, releases_in, together
 from skdpmic.search.nested import ordinary_steps
 
@@ -277,7 +276,7 @@ def statement(fields):
 def _kind_and_cost(guarantee):
     local = "local " if guarantee["model"] == "local" else ""
     of = "" if guarantee["of"] is None else f" of {guarantee['of']}"
-    return f"{local}differential privacy{of} with {_cost(guarantee)}"
+    return f"{local}differential privacy{of} with {paid(guarantee)}"
 
 
 def _protects(guarantee):
@@ -293,41 +292,8 @@ def _total(ledger):
         return "Other spending on the same records is unknown."
     most, unit = ledger["max_rows_per_person"], per(ledger["unit"])
     rows = "" if most is None else f" (with at most {most:,} records)"
-    spent, limit = _cost(ledger["spent"]), _cost(ledger["limit"])
+    spent, limit = paid(ledger["spent"]), paid(ledger["limit"])
     return f"In total, {spent}{unit}{rows} was spent on this table, of a limit of {limit}{unit}."
-
-
-def _cost(guarantee):
-    """Epsilon and delta in words; null is infinity."""
-    epsilon = guarantee["epsilon"]
-    return budget(math.inf if epsilon is None else epsilon, guarantee["delta"])
-
-
-# --- A ledger, by its fields in the JSON of a card and of the command line -------------------------------------------
-
-
-CHARGES = ("time (UTC)", "cost", "what", "purpose")  # titles of a table
-
-
-def ledger_in_words(ledger):
-    """The limit of a ledger, and what is spent and remains: names and their texts."""
-    unit, most, left = per(ledger["unit"]), ledger["max_rows_per_person"], ledger["remaining"]
-    facts = {
-        "Limit": _cost(ledger["limit"]) + unit,
-        "Spent": _cost(ledger["spent"]) + unit,
-        "Remaining": budget_left(left["epsilon"], left["delta"]) + unit,
-    }
-    if most is not None:
-        facts["Records per person"] = f"at most {most:,}, for each of which a cost per record counts"
-    return facts
-
-
-def charges_in_words(entries):
-    """The rows of a table of charges."""
-    return [
-        (entry["when"][:19].replace("T", " "), _cost(entry) + per(entry["unit"]), entry["what"], entry["purpose"] or "")
-        for entry in entries
-    ]
 
 
 # --- The page --------------------------------------------------------------------------------------------------------
@@ -369,7 +335,7 @@ def _published_in_html(title, release, *further):
 
 def _guarantee_in_html(guarantee):
     of, target = "" if guarantee["of"] is None else f" of {guarantee['of']}", guarantee["epsilon_of_target"]
-    facts = [("Budget", _cost(guarantee))]
+    facts = [("Budget", paid(guarantee))]
     facts += [] if target is None else [("Part for the target", budget(target))]
     stated = [(title, guarantee[name]) for name, title in _TITLES.items() if guarantee[name] is not None]
     facts += [(title, f"{value:,}" if isinstance(value, int) else value) for title, value in stated]

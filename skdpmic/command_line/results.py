@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from skdpmic._utils.texts import aligned, counted, escaped, in_short, wrapped
+from skdpmic.budget.ledger_entry import CHARGES, charges_in_words, ledger_in_words
 from skdpmic.command_line import outputs
 from skdpmic.table.domains import MISSING, OTHER
 from skdpmic.table.values import read_people
@@ -26,8 +27,6 @@ def card(arguments, released, **options):
 
 def text_of_ledger(state, entries):
     """The limit, what is spent of it and what remains, and a table of the charges."""
-    from skdpmic.cards.release_card import CHARGES, charges_in_words, ledger_in_words
-
     facts = "\n".join(f"{name + ':':10} {text}" for name, text in ledger_in_words(state).items())
     charges = zip(charges_in_words(state["entries"]), entries, strict=True)
     table = aligned(CHARGES[:3], [(*row[:2], str(entry)) for row, entry in charges])

@@ -68,6 +68,7 @@ QUICK = {
     "records of a plan": (1, [*PLAN, "--epsilon", "1", "--n-samples", "3"]),
     "classes without order": (1, [*SELECT, "--target", "ward", "--statistic", "kendall", "--yes"]),
     "choice of a plan": (1, [*PLAN, "--epsilon", "1", "--k", "6"]),
+    "ledger": (0, ["ledger", "people.db"]),
     "no ledger": (1, [*SUMMARY, "--ledger", "none.db"]),
     "budget": (3, [*SUMMARY, "--ledger", "people.db", "--epsilon", "5"]),
     "output": (1, [*SELECT, "-o", "people.csv"]),
