@@ -162,7 +162,8 @@ class PlanDisplay(Display):
         if k is None and (release == "names" or show == "found"):
             raise ValueError("k must be given for release='names' and for show='found', got None.")
         usable = _USABLE[show] if usable is None else usable
-        require(is_number(usable) and 1e-6 <= usable <= 1, "usable must be a number in [1e-06, 1]", usable)
+        is_usable = is_number(usable) and 1e-6 <= usable <= 1 and (show == "error" or usable < 1)
+        require(is_usable, "usable must be a number in [1e-06, 1], and a share below 1", usable)
         release = release or ("scores" if k is None else "names")
         sizes, of_epsilons = np.unique(_SIZES if n_samples is None else n_samples).tolist(), np.ravel(epsilons).tolist()
 
