@@ -183,9 +183,9 @@ def _entry_of_values(fields, blank, where):
     if kind in (BOOLEAN, IDENTIFIER, TEXT) and not values:
         return ColumnEntry(kind)
     if len(values) != 1:
-        wanted = {LABELS: "labels", None: "a type, range, knots or labels"}.get(kind, "range or knots")
+        due = {LABELS: "labels", INTEGER: "a range", None: "a type, range, knots or labels"}.get(kind, "range or knots")
         left = [f"{name} left blank" for name in ("type", *_VALUES) if name in blank]
-        raise ValueError(f"{where} must have {wanted}, got {' and '.join(list(values) or left) or 'none'}.")
+        raise ValueError(f"{where} must have {due}, got {' and '.join(list(values) or left) or 'none'}.")
     ((name, value),) = values.items()
     require(isinstance(value, list | tuple), f"the {name} of {where} must be a list", value)
     if name == "labels":
@@ -195,8 +195,9 @@ def _entry_of_values(fields, blank, where):
         raise ValueError(f"the {name} of {where} must be {must[name][0]}, got {quoted(value)}: use {must[name][1]}.")
     if any(isinstance(end, str) for end in value):
         raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {quoted(value)}.")
-    if kind == INTEGER and name == "range" and "scale" not in fields:
-        require(all(map(is_whole, value)), f"the range of {where} must hold two integers", value)
+    if kind == INTEGER and name == "range" and fields.get("scale") != "log":
+        is_valid = all(map(is_whole, value)) and value[0] < value[1]
+        require(is_valid, f"the range of {where} must hold two integers, the lower one first", value)
         return _entry_of_bounds(range(int(value[0]), int(value[1]) + 1), where)
     ends = _durations(value, fields.get("unit"), where) if kind == DURATION else value
     return _entry_of_bounds((*ends, "log") if fields.get("scale") == "log" else tuple(ends), where)

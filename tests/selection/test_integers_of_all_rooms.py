@@ -117,6 +117,7 @@ def test_the_codebook_of_integers_is_written_and_read_again_and_gives_estimators
     assert again == codebook
     assert again.columns["stay"].fields() == {"type": "integer", "range": [0, 14], "unit": "days"}
     assert again.target("stay", [*BOUNDS]) == {"bounds": BOUNDS, "categories": {}, "target_bounds": STAY}
+    assert Codebook({"stay": {"type": "integer", "range": [0, 14], "scale": "linear"}}).columns["stay"].bounds == STAY
     assert 'type = "number" # or integer, for whole numbers; or' in Codebook.template(people(True)[0])
 
 
@@ -124,12 +125,12 @@ def test_the_codebook_of_integers_is_written_and_read_again_and_gives_estimators
     "fields, message",
     [
         ({"range": [1.5, 5]}, "the range of column 'x' must hold two integers"),
-        ({"range": [5, 5]}, "the range of column 'x' must be a range of two or more integers"),
+        ({"range": [5, 5]}, r"must hold two integers, the lower one first, got .5, 5.\.$"),
         ({"range": [1, 2, 3]}, r"the range of column 'x' must be \[lower, upper\]"),
         ({"knots": [1, 2, 3]}, "the type of column 'x' must be 'number' with these values"),
         ({"range": [1, 5], "scale": "log"}, "the type of column 'x' must be 'number' with these values"),
         ({"labels": [1, 2, 3]}, "the type of column 'x' must be 'labels' with these values"),
-        ({}, "column 'x' must have range or knots, got none"),
+        ({}, "column 'x' must have a range, got none"),
     ],
 )
 def test_fields_that_do_not_describe_integers_are_refused(fields, message):
