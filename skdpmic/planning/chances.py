@@ -22,6 +22,7 @@ PLACES = np.array([0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7,
 _MAX_COLUMNS = 100  # columns; in wider tables, the rest are assumed to score like the last of these
 _MIN_PER_CHOICE = 4  # at least this many times the number of features chosen
 _N_DRAWS = 500  # of the noise
+_SPREAD = math.log(2)  # of the sizes that each one stands for; without it, what is found falls where one more counts
 _SCALES = (1e-6, 1e2)  # noise at which nearly everything is found, and at which only chance finds anything
 
 
@@ -83,10 +84,12 @@ def share_of(sizes, shape, n_features, k, law, tolerance):
     scores = np.interp((np.arange(n_known) + 0.5) / n_known, PLACES, shape)
     scores = np.append(scores, np.full(min(k, n_rest), scores[-1]))
     noise, counted, by_chance = scale * _noise(unit, n_known, n_rest, k), [], []
+    at_random = _best(noise, k)  # by the same noise, so that it cancels out
     for size in sizes:
-        counts = size * scores >= size * scores[k - 1] - tolerance
+        largest = tolerance / np.maximum(scores[k - 1] - scores, 1e-9)  # size of scores at which each of them counts
+        counts = np.where(scores < scores[k - 1], np.clip(0.5 + np.log(largest / size + 1e-9) / _SPREAD, 0, 1), 1.0)
         counted.append(counts[_best(size * scores + noise, k)].mean())
-        by_chance.append(counts[_best(noise, k)].mean())  # by the same noise, so that it cancels out
+        by_chance.append(counts[at_random].mean())
     return above_chance(np.mean(counted), np.mean(by_chance))
 
 

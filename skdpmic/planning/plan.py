@@ -176,9 +176,9 @@ def plan_release(
     >>> from skdpmic import plan_release
     >>> plan = plan_release(n_samples=5000, n_features=100, k=5, found=0.8)
     >>> plan[0].release, plan[0].statistic, plan[0].epsilon
-    ('names', 'mtv_r', 0.285)
+    ('names', 'mtv_r', 0.296)
     >>> plan_release(epsilon=1, n_features=100, k=5, found=0.8)[0].n_samples
-    674
+    737
 
     How accurate are the shares in a private summary of 10 columns and 10,000 people?
 

@@ -14,7 +14,7 @@ from skdpmic._utils.texts import Progress, in_short, quoted, require, warn
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.planning.chances import excess_of_noise, share_found
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.release.kinds import BestFeatures, JointFeatures, release_of_scores
+from skdpmic.release.kinds import CHOSEN_SHARE, BestFeatures, JointFeatures, release_of_scores
 from skdpmic.release.path import FitPlan, check_budget_and_run
 from skdpmic.statistics.chance import ChanceScores
 from skdpmic.statistics.measure import Statistic
@@ -94,7 +94,9 @@ class ScoringPlan(FitPlan):
         joint = JointFeatures(self.epsilon, self.delta, k, len(self.keep), spends_on_target=spends)
         signal = 1.0 if self.max_weight is None else USUAL_MEAN
         sensitivity = (2 if spends or self.shares is not None else 4) / (n_groups or 1)
-        has_little_noise = sensitivity / joint.epsilon_per_feature <= _MOST_NOISE_OF_JOINT * signal
+        # Noise in a cube, of all choices at once, may be far smaller.
+        excess = max(1.0, float(1 - CHOSEN_SHARE) * single.epsilon_per_feature / joint.epsilon_per_feature)
+        has_little_noise = excess**2 * sensitivity / joint.epsilon_per_feature <= _MOST_NOISE_OF_JOINT * signal
         return joint if self.criterion == "joint" or has_little_noise else single
 
     def counts_pairs(self, n_samples, sketch):

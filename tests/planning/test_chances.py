@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -32,7 +33,8 @@ def share_in_trials(d, k, law, tolerance, n_trials=4000):
             noise = cube_vectors(law, n_trials, random)
         else:
             noise = law.rvs(size=(n_trials, d), random_state=random)
-        counts = size * scores >= size * scores[k - 1] - tolerance
+        sizes_near = size * 2 ** np.linspace(-0.5, 0.5, 101)[:, None]  # for all of which this one stands
+        counts = np.mean(sizes_near * (scores[k - 1] - scores) <= tolerance, axis=0)
         best = np.argsort(-(size * scores + noise), axis=1)[:, :k]
         counted.append(counts[best].mean())
         by_chance.append(counts.mean())
@@ -97,6 +99,20 @@ def test_what_a_fit_plans_to_find_never_falls_with_epsilon_or_people(signal, n_f
     )
     assert np.diff(found, axis=0).min() > -0.02 < np.diff(found, axis=1).min()
     assert found.max() > 0.99
+
+
+@each("seed", range(20))
+def test_what_a_fit_plans_to_find_never_falls_from_one_number_of_people_to_the_next(seed):
+    """By at most .02 below any smaller number; for random numbers of features, also where nearly all are chosen."""
+    rng = np.random.default_rng(seed)
+    n_features = int(rng.choice([6, 7, 10, 20, 50, 100, 300, 1000]))
+    k = int(min(rng.integers(1, n_features), rng.choice([1, 3, 8, 30])))
+    public = {"epsilon": float(rng.choice([0.05, 0.2, 0.7])), "bounds": (0, 1), "target_bounds": (0, 1)}
+    signal, people = str(rng.choice(["weak", "typical"])), np.geomspace(30, 1e5, 40)
+    fit = PrivateSelectKBest(k, **public)
+    with mock.patch("skdpmic.planning.plan.plan_release", return_value=[]):  # of which this test needs no rows
+        found = np.array([fit.plan(int(n), n_features, signal=signal)[0].found for n in people])
+    assert (np.maximum.accumulate(found) - found).max() < 0.02, (n_features, k, public, signal)
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ def test_joint_noise_is_a_ninth_larger_than_that_of_single_scores(ledger):
 
 @pytest.mark.slow
 def test_auto_is_joint_if_public_numbers_alone_imply_little_noise():
-    X, _ = sample(6)
+    X, _ = sample(12)
     auto = partial(PrivateSelectKBest, **UNIT)
     assert auto(k=5, epsilon=0.6).fit(X, X[:, 0]).criterion_ == "joint"
     assert auto(k=5, epsilon=0.5).fit(X, X[:, 0]).criterion_ == "single"
@@ -124,7 +124,8 @@ def test_auto_is_joint_if_public_numbers_alone_imply_little_noise():
     assert auto(k=5, epsilon=0.6).fit(X[:500], X[:500, 0]).criterion_ == "single"
     assert auto(k=5, epsilon=0.6).fit(pl.DataFrame(X).lazy(), X[:, 0]).criterion_ == "joint"
     assert auto(k=5, epsilon=0.6).partial_fit(X, X[:, 0]).publish().criterion_ == "single"
-    plan = auto(k=5, epsilon=0.6).plan(N, 6)[0]
+    assert auto(k=5, epsilon=0.6).fit(X[:, :6], X[:, 0]).criterion_ == "single"  # all at once have far less noise
+    plan = auto(k=5, epsilon=0.6).plan(N, 12)[0]
     assert plan.noise_scale == auto(k=5, epsilon=0.6).fit(X, X[:, 0]).noise_scale_
 
 
