@@ -86,8 +86,8 @@ def share_of(sizes, shape, n_features, k, law, tolerance):
     noise, counted, by_chance = scale * _noise(unit, n_known, n_rest, k), [], []
     at_random = _best(noise, k)  # by the same noise, so that it cancels out
     for size in sizes:
-        largest = tolerance / np.maximum(scores[k - 1] - scores, 1e-9)  # size of scores at which each of them counts
-        counts = np.where(scores < scores[k - 1], np.clip(0.5 + np.log(largest / size + 1e-9) / _SPREAD, 0, 1), 1.0)
+        below = np.maximum(size * (scores[k - 1] - scores), 1e-300)
+        counts = np.clip(0.5 + np.log((tolerance + 1e-290) / below) / _SPREAD, 0, 1)
         counted.append(counts[_best(size * scores + noise, k)].mean())
         by_chance.append(counts[at_random].mean())
     return above_chance(np.mean(counted), np.mean(by_chance))

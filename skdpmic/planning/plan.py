@@ -66,8 +66,9 @@ def checked(request):
     whole = {name: value for name, value in whole.items() if value is not None or name == "n_features"}
     for name, value in whole.items():
         check_whole(value, name, _LEAST[name])
-    if request.k is not None and request.k > request.n_features:
-        raise ValueError(f"k must be at most n_features={request.n_features}, got {quoted(request.k)}.")
+    if request.k is not None and request.k > request.n_features - (request.found is not None):
+        most = "at most" if request.found is None else "less than"  # or chance finds all
+        raise ValueError(f"k must be {most} n_features={request.n_features}, got {quoted(request.k)}.")
     check_delta(request.delta)
     if request.epsilon is not None:
         check_epsilon(request.epsilon)

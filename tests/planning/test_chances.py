@@ -57,6 +57,8 @@ def test_all_is_found_without_noise_and_nothing_with_too_much_or_where_all_count
     assert find(stats.expon(scale=1e-9), 0.0) == find(stats.expon(scale=1e-9), 0.05) == 1
     assert find(stats.expon(scale=1e6), 0.0) < 0.02 > find(stats.expon(scale=1e6), 0.05)
     assert find(stats.expon(scale=0.01), 1.0) == 0  # chance finds as much
+    with np.errstate(all="raise"):
+        assert share_of(0 * SIZES, SHAPE, 40, 6, stats.expon(scale=0.01), 0.0) == 0
     shares = [above_chance(0.6, 0.2), above_chance(0.1, 0.2), above_chance(1.0, 1.0)]
     assert shares == pytest.approx([0.5, 0, 0])
 

@@ -118,6 +118,7 @@ def test_the_least_answer_that_finds_a_share_is_returned_for_each_release(reques
         ({"found": 1.0}, r"found must be a number in \(0, 1\), got 1.0"),
         ({"found": "most"}, r"found must be a number in \(0, 1\), got 'most'"),
         ({"found": 0.8, "k": None}, "k must be given with found, got None"),
+        ({"found": 0.8, "k": 20}, "k must be less than n_features=20, got 20"),  # nothing to find
         ({"found": 0.8, "error": 0.1}, "exactly two of epsilon, n_samples, error .or found, in place of error. must"),
         ({"found": 0.8, "epsilon": 1.0}, "exactly two of .* got epsilon, n_samples, found"),
         ({"found": 0.8, "k": None, "release": "summary"}, "found must be None with release='summary'"),
