@@ -12,9 +12,9 @@ import numpy as np
 from skdpmic._utils.arguments import check_k, one_of
 from skdpmic._utils.texts import Progress, in_short, quoted, require, warn
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.planning.chances import excess_of_noise, share_found
-from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.release.kinds import CHOSEN_SHARE, BestFeatures, JointFeatures, release_of_scores
+from skdpmic.planning.chances import excess_of_noise, share_found, tolerance_of
+from skdpmic.privacy.mechanisms import GRID, MECHANISMS
+from skdpmic.release.kinds import BestFeatures, JointFeatures, release_of_scores
 from skdpmic.release.path import FitPlan, check_budget_and_run
 from skdpmic.statistics.chance import ChanceScores
 from skdpmic.statistics.measure import Statistic
@@ -24,7 +24,8 @@ from skdpmic.table.facts import PublicFacts, n_candidates, refuse_no_choice
 from skdpmic.table.records import Shape, read_records
 from skdpmic.table.values import USUAL_MEAN, check_target_shares
 
-_MOST_NOISE_OF_JOINT = 0.01  # of a choice, with which "auto" is "joint": docs/theory/joint.md
+# Noise of a choice with which "auto" is "joint", and how much less this may be planned to find: docs/theory/joint.md.
+_MOST_NOISE_OF_JOINT, _MOST_LESS_FOUND = 0.01, 0.02
 
 
 def n_to_keep(k, n_features):
@@ -92,12 +93,20 @@ class ScoringPlan(FitPlan):
         if self.criterion == "single" or not can_be_joint or k + len(self.keep) < 2:
             return single
         joint = JointFeatures(self.epsilon, self.delta, k, len(self.keep), spends_on_target=spends)
+        if self.criterion == "joint" or self._finds_nearly_as_much(joint, single, among, n_groups):
+            return joint
+        return single
+
+    def _finds_nearly_as_much(self, joint, single, n_candidates, n_groups):
+        """Whether joint choices have little noise, with which a plan finds nearly as much as with single scores."""
         signal = 1.0 if self.max_weight is None else USUAL_MEAN
-        sensitivity = (2 if spends or self.shares is not None else 4) / (n_groups or 1)
-        # Noise in a cube, of all choices at once, may be far smaller.
-        excess = max(1.0, float(1 - CHOSEN_SHARE) * single.epsilon_per_feature / joint.epsilon_per_feature)
-        has_little_noise = excess**2 * sensitivity / joint.epsilon_per_feature <= _MOST_NOISE_OF_JOINT * signal
-        return joint if self.criterion == "joint" or has_little_noise else single
+        sensitivity = (2 if joint.spends_on_target or self.shares is not None else 4) / n_groups
+        if sensitivity / joint.epsilon_per_feature > _MOST_NOISE_OF_JOINT * signal:
+            return False
+        laws = [release.noise_for(math.ceil(sensitivity / GRID)).law for release in (joint, single)]
+        public, tolerance = (self.statistic.name, "weak", n_candidates, joint.k), tolerance_of(n_groups)
+        found = [1.0 if law is None else share_found(*public, law, tolerance, signal) for law in laws]
+        return found[1] - found[0] <= _MOST_LESS_FOUND
 
     def counts_pairs(self, n_samples, sketch):
         """Whether the release of a table of this many rows, with the columns of a sketch, is of joint scores."""

@@ -744,8 +744,9 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         single score is largest, where each is moved no further than a margin for noise and chance from the smallest
         gain over any earlier choice. Copies and irrelevant features then come last, and the noise is a ninth larger
         than that of one-shot or exponential choices. It requires ``statistic="mtv_r"``, and does not support chunks or
-        sketches, which are counted once. "auto" uses "joint" where it is possible and the noise on scores is at most
-        .01: for 5 features, from ``n_samples * epsilon`` of about 2,600 (``docs/choose/redundancy.md``).
+        sketches, which are counted once. "auto" uses "joint" where it is possible, the noise on scores is at most .01
+        (for 5 features, from ``n_samples * epsilon`` of about 2,600) and costs a plan at most 2% of what it finds
+        (``docs/choose/redundancy.md``).
     keep : list of str or int, default=()
         Names of features to keep in any case (numbers if X is an array), such as age, sex or a treatment. The list is
         public, so it needs no noise and costs nothing. `transform` keeps them in addition to the `k` features chosen.

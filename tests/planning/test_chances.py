@@ -118,6 +118,24 @@ def test_what_a_fit_plans_to_find_never_falls_from_one_number_of_people_to_the_n
 
 
 @pytest.mark.slow
+@each("seed", range(10))
+def test_what_a_fit_plans_to_find_falls_little_where_joint_choices_begin(seed):
+    """By at most .02 below any smaller epsilon, in steps of 1%."""
+    rng = np.random.default_rng(seed)
+    n_features, n = int(rng.choice([6, 10, 20, 50, 100, 300])), int(rng.choice([3000, 20_000, 100_000, 1_000_000]))
+    k = int(min(rng.integers(2, n_features), rng.choice([2, 3, 5, 8])))
+    signal, begins = str(rng.choice(["weak", "typical", "strong"])), 520 * k / n  # with noise of .01
+    with mock.patch("skdpmic.planning.plan.plan_release", return_value=[]):
+        fits = [
+            PrivateSelectKBest(k, epsilon=e, bounds=(0, 1), classes=[0, 1]) for e in np.geomspace(1, 4, 140) * begins
+        ]
+        rows = [fit.plan(n, n_features, signal=signal)[0] for fit in fits]
+    found = np.array([row.found for row in rows])
+    assert (np.maximum.accumulate(found) - found).max() < 0.02, (n_features, n, k, signal)
+    assert rows[-1].mechanism == "permute-and-flip"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("n_features, k", [(40, 10), (1000, 5), (200, 50), (100_000, 5)])
 def test_the_noise_that_finds_half_exists_for_wide_tables_and_falls_with_their_width(n_features, k):
     law, tolerance = stats.expon(scale=1.0), tolerance_of(1e9)

@@ -124,7 +124,8 @@ def test_auto_is_joint_if_public_numbers_alone_imply_little_noise():
     assert auto(k=5, epsilon=0.6).fit(X[:500], X[:500, 0]).criterion_ == "single"
     assert auto(k=5, epsilon=0.6).fit(pl.DataFrame(X).lazy(), X[:, 0]).criterion_ == "joint"
     assert auto(k=5, epsilon=0.6).partial_fit(X, X[:, 0]).publish().criterion_ == "single"
-    assert auto(k=5, epsilon=0.6).fit(X[:, :6], X[:, 0]).criterion_ == "single"  # all at once have far less noise
+    few, many = (auto(k=5, epsilon=epsilon).plan(100_000, 10)[0] for epsilon in (0.05, 0.1))
+    assert (few.mechanism, many.mechanism) == ("k-norm", "permute-and-flip")  # the cube has far less noise than .01
     plan = auto(k=5, epsilon=0.6).plan(N, 12)[0]
     assert plan.noise_scale == auto(k=5, epsilon=0.6).fit(X, X[:, 0]).noise_scale_
 
