@@ -3,7 +3,7 @@
     python -m benchmarks.pictures --output FOLDER [--browser chromium]
 
 A code block followed by a picture makes a `display`, which is saved; the kept pictures are in docs/images. The last
-picture is a browser's screenshot of how a notebook shows the `selector` of pictures.md.
+picture is a browser's screenshot of how a notebook shows the `selector` of pictures.md, opened.
 """
 
 import argparse
@@ -52,9 +52,10 @@ def save_screenshot(estimator, browser, path):
     """Save a browser's screenshot of an estimator."""
     page = Path("notebook.html").absolute()
     style = "font-family: sans-serif; font-size: 14px"
-    html = f'<!doctype html><meta charset="utf-8"><body style="{style}">{estimator._repr_html_()}</body>'
+    opened = estimator._repr_html_().replace("<details><summary>Chosen", "<details open><summary>Chosen")
+    html = f'<!doctype html><meta charset="utf-8"><body style="{style}">{opened}</body>'
     page.write_text(html, encoding="utf-8")
-    size = ["--window-size=500,605", "--force-device-scale-factor=2"]
+    size = ["--window-size=500,622", "--force-device-scale-factor=2"]
     options = ["--headless", "--no-sandbox", "--hide-scrollbars", *size, f"--screenshot={path}"]
     subprocess.run([browser, *options, page.as_uri()], check=True, capture_output=True)
 

@@ -100,7 +100,7 @@ def shares_below(statistic, kind, n, epsilons, n_tables, rng, level=LEVEL):
             scores[measure] = null_scores(measure, kind, n, n_tables, rng)
         raw, scale = scores[measure]
         mechanism = LaplaceMechanism.for_budget(budget_of(epsilon), 1, measure.steps(Shape(n, [scale])))
-        law = measure.null_law(n, scale.n_labels if isinstance(scale, Nominal) else None)
+        law = measure.null_law(n, scale)
         shares.append((law.p_values(released(raw, mechanism, rng), mechanism.law) <= level).mean())
     return shares
 
@@ -137,7 +137,7 @@ def discoveries(statistic, n, n_tables, rng, epsilon=1.0, delta=1e-6):
     per_score = GaussianMechanism.epsilon_per_score(budget_of(epsilon, delta), D)
     measure = statistic_named(statistic, "miller-madow").measure("auto", "auto", n, per_score, None)
     mechanism = GaussianMechanism.for_budget(budget_of(epsilon, delta), D, measure.steps(Shape(n, [UNIT] * D)))
-    law, found = measure.null_law(n, None), []
+    law, found = measure.null_law(n, UNIT), []
     for _ in range(n_tables):
         X, y = table(rng, n)
         scorer = measure.scorer(NumericTarget(y, UNIT), None)

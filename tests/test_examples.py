@@ -56,11 +56,11 @@ def digits_support(printed, _):
 
 
 def complementary_columns(printed, names):
-    """In 30 runs, the AUC was 0.88 with single scores, and 0.90 to 0.92 with joint ones."""
-    single, joint = (float(value) for value in re.findall(r"ROC AUC ([\d.]+)", printed))
+    """In 20 runs, R² was 0.26 with single scores, and 0.73 with joint ones."""
+    single, joint = (float(value) for value in re.findall(r"R² ([\d.]+)", printed))
     assert printed.splitlines()[1].startswith("joint: ")
-    assert joint > single + 0.01
-    assert len(set(names["chosen"])) == 5
+    assert joint > single + 0.4
+    assert len(set(names["chosen"])) == 4
 
 
 def causal(printed, names):

@@ -9,7 +9,8 @@ import pyarrow
 import pytest
 
 from skdpmic import Codebook
-from skdpmic.command_line.data import CsvFile, read_frame
+from skdpmic.command_line.data import CsvFile
+from skdpmic.command_line.reading import read_frame
 from skdpmic.counting import RangeGridSketch
 from skdpmic.counting.sketch import _NAME, _VERSION
 from skdpmic.two_party.reports import open_reports
@@ -43,7 +44,7 @@ def read_codebook(text, folder):
 def read_csv(text, folder):
     (folder / "t.csv").write_bytes(text.encode())
     codebook = Codebook({"age": (0, 1), "y": [0, 1], "p*": (0, 1)})
-    read_frame(CsvFile(str(folder / "t.csv")), codebook, "y")
+    read_frame(CsvFile(str(folder / "t.csv")), codebook, ["age"], "y")
 
 
 def read_sketch(text, folder):

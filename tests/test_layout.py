@@ -197,7 +197,7 @@ OF_NUMBERS = {"datasets", "plotting", "privacy", "statistics"}  # rooms that get
 OF_OUR_OWN = {"asarray", "DataFrame", "Series", "to_numpy"}
 WITHOUT_TABLES = {
     *("privacy", "plotting", "statistics", "codebook", "search.costs"),
-    *("_utils.readable", "_utils.private_estimator", "_utils.arguments", "selection.selectors"),
+    *("_utils.readable", "_utils.dataframes", "_utils.arguments", "selection.selectors"),
     *("correlation.private_correlation", "causal.private_pc", "causal.table_release"),
     *("models.evaluation", "models.additive", "models.parts", "models.model_releases"),
     *("table.domains", "table.facts"),

@@ -43,7 +43,8 @@ _OF_R = {
 }
 
 
-def _table_from_r(package, item, target, left_out):
+def described_from_r(package, item, target, left_out):
+    """A table from an R package, at most 12,000 rows of it."""
     data = from_r(package, item).dropna(subset=target).drop(columns=["rownames", *left_out])
     data = data.sample(min(len(data), _MOST_ROWS), random_state=0).reset_index(drop=True)
     return described(data.drop(columns=target), data[target])
@@ -81,4 +82,5 @@ def _outwards(column):
     return (lower, upper) if lower < upper else (lower, lower + unit)
 
 
-OTHER_TABLES = {name: lambda given=given: _table_from_r(*given) for name, given in _OF_R.items()} | {"digits": _digits}
+OTHER_TABLES = {name: lambda given=given: described_from_r(*given) for name, given in _OF_R.items()}
+OTHER_TABLES["digits"] = _digits

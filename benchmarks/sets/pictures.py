@@ -3,6 +3,7 @@
 from matplotlib.figure import Figure
 
 from benchmarks.selection.ways import NOT_PRIVATE
+from benchmarks.sets.promises import found, standard_error
 from benchmarks.sets.ways import RIVAL, SINGLE
 from benchmarks.style import BLACK, BLUE, GREY, ORANGE, PURPLE, WIDTH, legible
 
@@ -54,6 +55,7 @@ def draw_promises(promised, path):
     with legible(**_SMALL):
         figure = Figure(figsize=(WIDTH, 7.6))
         each, mean = figure.subplots(2, 1, height_ratios=(1.3, 1))
+        promised = promised.assign(found=[found(promised.iloc[[i]]) for i in range(len(promised))])
         for is_joint, color, marker, name in ((0, BLUE, "o", "single scores"), (1, ORANGE, "^", "joint scores")):
             rows = promised[promised["is joint"] == is_joint]
             each.plot(rows["promised, weak"], rows["found"], marker, color=color, alpha=0.8, label=name)
@@ -66,11 +68,10 @@ def draw_promises(promised, path):
 
 
 def _draw_means(ax, by_epsilon):
-    means, n_tables = by_epsilon.mean(numeric_only=True), by_epsilon["found"].count()
-    error = 2 * by_epsilon["found"].std() / n_tables**0.5
-    ends = means["found"] - error, (means["found"] + error).clip(upper=1)
-    ax.fill_between(means.index, *ends, color=BLACK, alpha=0.15, linewidth=0)
-    ax.plot(means.index, means["found"], color=BLACK, marker="o", label="found")
+    means, shares = by_epsilon.mean(numeric_only=True), by_epsilon.apply(found)
+    error = 2 * by_epsilon.apply(standard_error)
+    ax.fill_between(means.index, shares - error, (shares + error).clip(upper=1), color=BLACK, alpha=0.15, linewidth=0)
+    ax.plot(means.index, shares, color=BLACK, marker="o", label="found")
     for signal, line in (("strong", "dotted"), ("typical", "dashed"), ("weak", "solid")):
         ax.plot(means.index, means[f"promised, {signal}"], color=BLUE, linestyle=line, label=f"promised, {signal!r}")
     title = "mean of all tables; band: two standard errors"

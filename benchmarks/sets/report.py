@@ -6,6 +6,7 @@ import pandas
 from benchmarks.output import table
 from benchmarks.selection.report import summarise, where
 from benchmarks.selection.ways import NOT_PRIVATE
+from benchmarks.sets.promises import found
 from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, REMOVED, RIVAL, SINGLE
 from benchmarks.sets.worth import load, metric
 
@@ -98,12 +99,13 @@ def promised_table(promised):
     stated = "promised, weak"
 
     def shown(rows, epsilon):
-        found, promise = (rows.xs(epsilon, level="epsilon")[name].mean() for name in ("found", stated))
-        return f"{found:.2f} / {promise:.2f}"
+        of_epsilon = rows.xs(epsilon, level="epsilon")
+        share, promise = found(of_epsilon), of_epsilon[stated].mean()
+        return f"{'all count' if np.isnan(share) else f'{share:.2f}'} / {promise:.2f}"
 
     names = dict.fromkeys(promised["table"])
     body = [[name, *(shown(known.loc[[name]], epsilon) for epsilon in epsilons)] for name in names]
     body.append(["all tables", *(shown(known, epsilon) for epsilon in epsilons)])
-    off = (known["found"] - known[stated]).abs().groupby("epsilon").mean()
+    off = (known.groupby(level=["table", "epsilon"]).apply(found) - known[stated]).abs().groupby("epsilon").mean()
     body.append(["mean distance", *(f"{off[epsilon]:.2f}" for epsilon in epsilons)])
     return table(["found / promised", *(f"ε = {epsilon:g}" for epsilon in epsilons)], body)

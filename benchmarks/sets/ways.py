@@ -35,8 +35,8 @@ PRIVATE = {
     RIVAL: rivals.kendall_less_redundancy,
     AT_ONCE: rivals.set_of_correlations,
 }
-# What was compared until commits 7c8bdd4, 2dd850 and 2a2d595, which measured it: these ways stay in the results.
-REMOVED = ("redundancy 0.5", "redundancy 1", "forward from one matrix", "joint, plain minimum", "joint, mean")
+# What was compared until commit 2a2d595, which measured it: these ways stay in the results.
+REMOVED = ("redundancy 0.5", "redundancy 1")
 FREE = {
     "mutual information": free.mutual_information,
     "mRMR, quotient": free.mrmr_quotient,
@@ -45,4 +45,4 @@ FREE = {
     "at random": free.at_random,
 }
 WAYS = PRIVATE | FREE
-NEED_ORDER = (RIVAL, AT_ONCE, "forward from one matrix")  # of the target: numbers, or two classes
+NEED_ORDER = (RIVAL, AT_ONCE)  # of the target: numbers, or two classes

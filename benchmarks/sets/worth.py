@@ -10,13 +10,15 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from benchmarks.sets.copies import COPIES
+from benchmarks.sets.kept_back import KEPT_BACK
+from benchmarks.sets.other_tables import OTHER_TABLES
 from benchmarks.sets.tables import TABLES
 
 MAX_ROWS = 10_000  # that a model is fitted to, except on the two tables of copies; half as many are predicted
 MODEL = {"max_iter": 30, "learning_rate": 0.2}  # as good as 100 trees at 0.1, and three times as fast
 _TEST = 1 / 3
 
-load = lru_cache(lambda name: (TABLES | COPIES)[name]())
+load = lru_cache(lambda name: (TABLES | COPIES | OTHER_TABLES | KEPT_BACK)[name]())
 
 
 class Split:

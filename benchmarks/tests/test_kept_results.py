@@ -3,6 +3,7 @@
 import csv
 import re
 
+import numpy as np
 import pytest
 
 from benchmarks.tests import pages
@@ -54,6 +55,33 @@ def test_the_table_of_people_with_several_rows_matches_the_results():
         key = {"MTVr": "mtv_r", "MICr": "mic_r"}[statistic], n_people.replace(",", ""), "0.5", str(float(epsilon))
         of = [kept[*key, m] for m in "125"]
         assert_rounded(cells, [row[measure] for row in of for measure in ("error", "found")])
+
+
+WAYS_OF_INTEGERS = ("bounds", "categories", "integers")
+
+
+def test_the_table_of_integers_matches_the_results():
+    kept = by(["noise", "epsilon", "criterion", "kind", "way"], results("benchmarks/results/integers.csv"))
+    for name, cells in shown("docs/choose/bounds.md", "| share of five columns found |"):
+        kind = re.split(r" \(|, ", name)[0]
+        keys = [(criterion, kind, way) for criterion in ("single", "joint") for way in WAYS_OF_INTEGERS]
+        assert_rounded(cells, [kept["continuous", "1.0", *key]["found"] for key in keys])
+
+
+def test_no_declaration_of_integers_is_better_than_a_range():
+    """No share of the 144 is higher by more than three standard errors, and by two no more are than by chance.
+
+    Were all declarations equally good, 6 of 144 would be: errors are from eight tables (t with 7 degrees of freedom).
+    On average, the better of two declarations is behind.
+    """
+    rows = [row for row in results("benchmarks/results/integers.csv") if row["way"] != "integers"]
+    behind, errors = (np.array([float(row[name]) for row in rows]) for name in ("behind", "behind_error"))
+    assert len(rows) == 2 * 2 * 6 * 3 * 2
+    assert (behind <= 3 * errors + 1e-9).all()
+    assert (behind > 2 * errors).sum() <= 6
+    for criterion in ("single", "joint"):
+        of = np.array([row["criterion"] == criterion for row in rows])
+        assert behind[of].reshape(-1, 2).max(axis=1).mean() < 0  # the better of bounds and categories
 
 
 def test_shares_of_findings_in_tables_that_fit_their_codebooks_match_the_results():

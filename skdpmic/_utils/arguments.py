@@ -6,7 +6,7 @@ import numpy as np
 
 from skdpmic._utils.texts import quoted, require
 
-_MOST = 2**53
+_MOST, _SMALLEST_ERROR = 2**53, 1e-6
 _ROUNDING_OF_SHARES = 0.01  # rounded percentages may sum to 99 or 101
 
 
@@ -48,6 +48,13 @@ def check_k(k):
     """Raise unless `k` is a valid number of features."""
     is_all = isinstance(k, str) and k == "all"
     require(is_all or (is_whole(k) and k >= 1), "k must be an int >= 1 or 'all'", k)
+
+
+def check_goal(error, found):
+    """Raise unless each goal of a plan is None, or an error or a share of the best features that is possible."""
+    must = f"error must be a number in [{_SMALLEST_ERROR}, 1]"
+    require(error is None or (is_number(error) and _SMALLEST_ERROR <= error <= 1), must, error)
+    require(found is None or (is_number(found) and 0 < found < 1), "found must be a number in (0, 1)", found)
 
 
 def check_n_jobs(n_jobs):

@@ -1,10 +1,12 @@
-"""The base classes of scikit-learn, as mypy needs them.
+"""The base classes of scikit-learn, as mypy needs them, and one that it lacks.
 
 scikit-learn has no type hints. Other type checkers read its source; mypy would accept any argument of a class that is
 derived from an unknown one, so for mypy these are known classes with unknown attributes.
 """
 
 from typing import Any
+
+import numpy as np
 
 MYPY = False  # mypy takes it for True
 
@@ -32,3 +34,11 @@ else:
     from sklearn.base import RegressorMixin as RegressorMixin
     from sklearn.base import TransformerMixin as TransformerMixin
     from sklearn.feature_selection import SelectorMixin as SelectorMixin
+
+
+class AsksForContainer(TransformerMixin):
+    """Base of transformers that make the container `set_output` asks for; scikit-learn has no public way to see it."""
+
+    def transform(self, X):
+        """A row of zeros: an ndarray by default, otherwise a dataframe of the requested library."""
+        return np.zeros((1, len(self.get_feature_names_out())))

@@ -2,17 +2,18 @@
 
 import contextlib
 import functools
-import importlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.bases import BaseEstimator
+from skdpmic._utils.dataframes import dataframe, with_intervals
+from skdpmic._utils.never_cached import fresh_nonce
 from skdpmic._utils.summaries import as_html
 from skdpmic._utils.texts import require_type
 
@@ -66,14 +67,11 @@ def check_published(estimator):
     check_is_fitted(estimator)
 
 
-def check_has_scores(estimator, asker):
-    """Raise unless an estimator is fitted and has published scores."""
+def check_publishes(estimator, attribute, must):
+    """Raise unless an estimator is fitted and has this attribute; `must` says who requires what, for a message."""
     check_published(estimator)
-    if not hasattr(estimator, "scores_"):
-        raise AttributeError(
-            f"{asker} requires released scores, which DPMICScorer and DPMICSelector publish, got "
-            f"{type(estimator).__name__}."
-        )
+    if not hasattr(estimator, attribute):
+        raise AttributeError(f"{must}, got {type(estimator).__name__}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,42 +101,6 @@ def in_use(thing, *, only_reads=False, remedy="give each thread one of its own, 
     finally:
         if call in _calls:
             _calls.remove(call)
-
-
-_Parameters = ParamSpec("_Parameters")
-_Result = TypeVar("_Result")
-
-
-def fresh_nonce():
-    """Bytes that were never used before."""
-    return os.urandom(16)
-
-
-class never_cached(Generic[_Parameters, _Result]):
-    """Make every hash of a function new, without changing calls, appearance and pickling.
-
-    A function is pickled, and so hashed, by its name only; hence it is replaced by a callable object.
-    """
-
-    __wrapped__: Callable[_Parameters, _Result]
-
-    def __init__(self, function: Callable[_Parameters, _Result]) -> None:
-        functools.update_wrapper(self, function)
-
-    def __call__(self, *arguments: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
-        """Call the function."""
-        return self.__wrapped__(*arguments, **options)
-
-    def __reduce__(self):
-        return _function_named, (self.__module__, self.__qualname__, fresh_nonce())
-
-    def __repr__(self):
-        return f"<function {self.__module__}.{self.__qualname__}>"
-
-
-def _function_named(module, name, nonce):
-    """The function of that name, for any nonce."""
-    return getattr(importlib.import_module(module), name)
 
 
 class ResultsMixin(BaseEstimator):
@@ -236,25 +198,10 @@ def _as_shares_of_possible(columns, largest):
     return {new: share_of_possible(columns[name], largest) for name, new in names.items() if name in columns}
 
 
-def with_intervals(frame, what):
-    """A dataframe that says what its intervals are for."""
-    frame.attrs["interval"] = f"95% interval for {what}"
-    return frame
-
-
 def best_first(ranking):
     """Indices of the ranked features, best first, without those kept in any case, which have rank 0."""
     order = np.argsort(ranking, kind="stable")
     return order[ranking[order] > 0]
-
-
-def dataframe(data, columns=None):
-    """A pandas dataframe, for all `to_frame` methods."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("to_frame requires pandas: pip install pandas") from error
-    return pandas.DataFrame(data, columns=columns)
 
 
 _KINDS_THAT_NUMBER_LABELS = ("Bagging", "OneVsOne", "OneVsRest", "OutputCode", "Stacking", "Voting")

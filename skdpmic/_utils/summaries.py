@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.texts import budget, counted, html_facts, html_rows, in_html, in_short, names_of
+from skdpmic._utils.texts import budget, counted, html_facts, html_rows, in_html, in_short, names_of, shortened
 
 INTERVAL = "95% interval"
 MOST_ROWS = 20
 NOT_COVERED = "Not covered"  # by the guarantee of this release, beyond what no guarantee covers
-_MOST_SHARES = 10
+_MOST_SHARES, _MOST_LETTERS_IN_ROW = 10, 40
 MOST_LETTERS = 200  # of a parameter, which may be an estimator
 _NOISE = {
     "laplace": "Laplace noise of scale {}, on each score",
@@ -155,16 +155,25 @@ def _protected(entry):
 # --- HTML -----------------------------------------------------------------------------------------------------------
 
 
-def as_html(shown, title="What was released, and what it cost"):
-    """The HTML of a summary."""
+def as_html(shown, opened=""):
+    """The HTML of a summary: one row, and the rest on demand, or at once if `opened` is " open"."""
     broken = "".join(f'<p class="broken">No privacy: {in_html(reason)}.</p>' for reason in shown.broken)
     marked = () if shown.is_marked is None else [row for row, i in enumerate(shown.order) if shown.is_marked[i]]
     kinds = [column.kind for column in shown.all_columns()]
     table = table_as_html(**shown.table(), kinds=kinds, marked=marked) if shown.columns else ""
     return (
-        f'<div class="skdpmic-release"><style>\n{_STYLE}</style><details open><summary>{title}</summary>'
-        f"{broken}{html_facts(shown.facts)}{table}</details></div>"
+        f'<div class="skdpmic-release"><style>\n{_STYLE}</style>{broken}<details{opened}>'
+        f"<summary>{in_html(_in_a_row(shown))}</summary>{html_facts(shown.facts)}{table}</details></div>"
     )
+
+
+def _in_a_row(shown):
+    """What was chosen, or else released, and its cost."""
+    first, what = next((fact for fact in shown.facts if fact[0] == "Chosen"), shown.facts[0])
+    if shown.is_marked is not None and any(shown.is_marked):
+        names = [shortened(shown.columns[0].cells[i], _MOST_LETTERS_IN_ROW) for i in shown.order if shown.is_marked[i]]
+        what = ", ".join(names[:MOST_ROWS]) + and_more(len(names))
+    return "; ".join([f"{first}: {what}", *(budget(entry.epsilon, entry.delta) for entry in shown.entries)])
 
 
 def table_as_html(columns, rows, n_rows, unit, kinds=None, marked=()):

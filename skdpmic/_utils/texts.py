@@ -1,6 +1,7 @@
 """What users read: numbers, costs, names and tables as text; progress; errors and warnings, which quote no value."""
 
 import html
+import importlib
 import inspect
 import math
 import re
@@ -227,6 +228,14 @@ def require_type(is_so, must, value):
         raise TypeError(f"{must}, got {type(value).__name__}.")
 
 
+def imported(library, otherwise):
+    """A library that need not be installed; an ImportError that says `otherwise` if it is not."""
+    try:
+        return importlib.import_module(library)
+    except ImportError as error:
+        raise ImportError(otherwise) from error
+
+
 def without_data(function, *arguments, **options):
     """``function(*arguments, **options)``, with errors replaced by ones that quote no value of the data.
 
@@ -410,16 +419,13 @@ class Progress:
             yield from results
             return
         self._n_passes += 1
+        title = f"[{self._name}] " + ("" if self._n_passes == 1 else f"pass {self._n_passes}: ")
         done = 0
         for result in results:
             before, done = done, done + (1 if size is None else size(result))
             if self._verbose > 1 or before * _MOST_LINES // total < done * _MOST_LINES // total:
-                self._print(f"{done}/{total} {unit}")
+                print(f"{title}{done}/{total} {unit}, {time.monotonic() - self._start:.1f} s", flush=True)
             yield result
-
-    def _print(self, text):
-        which = "" if self._n_passes == 1 else f"pass {self._n_passes}: "
-        print(f"[{self._name}] {which}{text}, {time.monotonic() - self._start:.1f} s", flush=True)
 
 
 SILENT = Progress("")

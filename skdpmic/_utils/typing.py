@@ -20,7 +20,7 @@ class ArrowStream(Protocol):
 
 
 BesideTable = ColumnLike | ArrowStream  # a target, groups or weights
-Range = Collection[Any]  # (lower, upper), (lower, upper, "log"), knots, or two arrays; of numbers or dates
+Range = Collection[Any]  # (lower, upper), (lower, upper, "log"), knots, range, or two arrays; of numbers or dates
 Ranges = Range | Mapping[Any, Range]
 Categories = Mapping[Any, Collection[Any]]
 

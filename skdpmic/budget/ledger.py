@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, Self
 
-from skdpmic._utils.private_estimator import dataframe
+from skdpmic._utils.dataframes import dataframe
 from skdpmic._utils.texts import BudgetError, quoted, require, require_type
 from skdpmic.budget.ledger_database import DatabaseStorage, is_url
 from skdpmic.budget.ledger_entry import PLURAL, LedgerEntry, checked_entry, count_or_none, number_of, text_of
 from skdpmic.budget.ledger_file import FileStorage
 from skdpmic.privacy.composition import FILTERS, Cost, check_delta, check_epsilon
-
-COMPOSITIONS = ("auto", *FILTERS)
 
 
 class Limits(NamedTuple):
@@ -99,13 +97,12 @@ def checked_limits(epsilon: Any, delta: Any, composition: Any, max_rows_per_pers
     check_epsilon(epsilon)
     require(epsilon != math.inf, "epsilon must be finite", epsilon)
     check_delta(delta)
-    if not isinstance(composition, str) or composition not in COMPOSITIONS:
+    if not isinstance(composition, str) or composition not in ("auto", *FILTERS):
         raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', got {quoted(composition)}.")
     if composition == "auto":
         composition = "zcdp" if delta > 0 else "basic"
     require(composition == "basic" or delta > 0, "composition='zcdp' needs delta > 0", delta)
-    rows = count_or_none(max_rows_per_person, "max_rows_per_person", least=1)
-    return Limits(epsilon, delta, str(composition), rows)
+    return Limits(epsilon, delta, str(composition), count_or_none(max_rows_per_person, "max_rows_per_person", least=1))
 
 
 def _with_counts(counts):

@@ -192,11 +192,9 @@ def _lock_head(path, connection, seconds):
     """Wait until no other transaction writes, before the snapshot of this one is taken."""
     timeouts = {"lock_timeout": 1, "statement_timeout": 2, "idle_in_transaction_session_timeout": 1}  # the last one
     # frees the lock of a client that vanished
-    for statement in (
-        *(f"SET LOCAL {timeout} = {int(1000 * seconds * times)}" for timeout, times in timeouts.items()),
-        f"LOCK TABLE {_SCHEMA}.head IN EXCLUSIVE MODE",
-    ):
-        connection.exec_driver_sql(statement)
+    for timeout, times in timeouts.items():
+        connection.exec_driver_sql(f"SET LOCAL {timeout} = {int(1000 * seconds * times)}")
+    connection.exec_driver_sql(f"LOCK TABLE {_SCHEMA}.head IN EXCLUSIVE MODE")
     if connection.exec_driver_sql("SHOW fsync").scalar_one() != "on":
         raise OSError(f"the ledger {path!r} cannot be charged: its server may lose charges (fsync = off).")
     if connection.exec_driver_sql("SHOW synchronous_commit").scalar_one() == "off":
@@ -287,18 +285,17 @@ class DatabaseBook:
 
     def _read_limits(self, identity):
         """The last limits, and the digest of the first limits, which starts the chain. Limits can only rise."""
-        digest, all_limits, digests = identity, [], []
-        for number, *limits, stored in self._rows("*", "limits", "ORDER BY number"):
-            digest = _digest_of_limits(digest, limits)
-            last = (all_limits or [limits])[-1]
-            is_raised = limits[0] >= last[0] and limits[1] >= last[1] and limits[2:] == last[2:]
-            if (number, stored) != (len(all_limits) + 1, digest) or not is_raised:
-                raise damaged(self._path, "its limits were changed")
-            all_limits.append(limits)
-            digests.append(digest)
-        if not all_limits:
+        rows = self._rows("*", "limits", "ORDER BY number")
+        if not rows:
             raise damaged(self._path, "its limits were changed or lost")
-        return tuple(all_limits[-1]), digests[0]
+        digest, last = identity, list(rows[0][1:-1])
+        for place, (number, *limits, stored) in enumerate(rows, start=1):
+            digest = _digest_of_limits(digest, limits)
+            is_raised = limits[0] >= last[0] and limits[1] >= last[1] and limits[2:] == last[2:]
+            if (number, stored) != (place, digest) or not is_raised:
+                raise damaged(self._path, "its limits were changed")
+            last = limits
+        return tuple(last), rows[0][-1]
 
     def _now(self):
         """The server's time, but not before that of the last entry."""
@@ -320,5 +317,4 @@ def _insert(connection, table, row):
 def _digest_of_limits(previous, limits):
     """A digest that SQL can also compute, so that limits can be raised there."""
     epsilon, delta, composition, max_rows = limits
-    numbers = struct.pack(">ddq", epsilon, delta, max_rows or 0)
-    return hashlib.sha256(previous + numbers + composition.encode()).digest()
+    return hashlib.sha256(previous + struct.pack(">ddq", epsilon, delta, max_rows or 0) + composition.encode()).digest()

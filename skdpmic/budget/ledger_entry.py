@@ -1,10 +1,11 @@
 """One charge of a ledger, in the unit protected: checked first, so that every storage returns it as it was given."""
 
 import contextlib
-import numbers
+import math
 from typing import Any, NamedTuple, get_args, get_type_hints
 
-from skdpmic._utils.texts import escaped, quoted, require
+from skdpmic._utils.arguments import is_number, is_whole
+from skdpmic._utils.texts import budget, budget_left, escaped, quoted, require
 from skdpmic.privacy.composition import check_delta, check_epsilon
 
 RECORD, PERSON = UNITS = ("record", "person")
@@ -105,14 +106,16 @@ class LedgerEntry(NamedTuple):
         return ", ".join(part for part in (self.spender, self.released) if part)
 
 
+# The types that a field may have.
+_KINDS = {name: get_args(kind) or (kind,) for name, kind in get_type_hints(LedgerEntry).items()}
+
+
 def columns_in_sql(text, real, integer):
     """The columns of a table of entries in SQL, whose types have these names."""
-    columns = []
-    for name, kind in get_type_hints(LedgerEntry).items():
-        kinds = get_args(kind) or (kind,)  # of a union, or itself
-        of_kind = {str: text, float: real, int: integer}[kinds[0]]
-        columns.append(f'"{name}" {of_kind}' + ("" if type(None) in kinds else " NOT NULL"))
-    return ", ".join(columns)
+    in_sql = {str: text, float: real, int: integer}
+    return ", ".join(
+        f'"{name}" {in_sql[kinds[0]]}{"" if type(None) in kinds else " NOT NULL"}' for name, kinds in _KINDS.items()
+    )
 
 
 def broken_by_seed(random_state: Any) -> str:
@@ -128,12 +131,11 @@ def entry_for(what, cost, *, random_state, max_rows_per_group=None, **public) ->
 
 def checked_entry(entry: LedgerEntry) -> LedgerEntry:
     """The entry in plain types; a ValueError if a storage could not return it as it is."""
-    kinds = get_type_hints(LedgerEntry)
-    entry = LedgerEntry(*(_checked(value, name, kinds[name]) for name, value in entry._asdict().items()))
+    entry = LedgerEntry(*(_checked(value, name) for name, value in entry._asdict().items()))
     check_epsilon(entry.epsilon)
     check_delta(entry.delta)
-    if entry.rho is not None and not entry.rho > 0:  # a release that costs nothing has no epsilon either
-        raise ValueError(f"rho must be None or a number > 0, got {quoted(entry.rho)}.")
+    # A release that costs nothing has no epsilon either.
+    require(entry.rho is None or entry.rho > 0, "rho must be None or a number > 0", entry.rho)
     return entry
 
 
@@ -148,18 +150,16 @@ def text_of(value: Any, name: str) -> str:
 def number_of(value: Any, name: str) -> float:
     """`value` as the float that equals it."""
     with contextlib.suppress(OverflowError):  # of a large int
-        if not isinstance(value, bool) and isinstance(value, numbers.Real) and float(value) == value:
+        if is_number(value) and float(value) == value:
             return float(value) + 0.0  # 0 for -0, which not all databases store
     raise ValueError(f"{name} must be a number that is exactly a float, got {quoted(value)}.")
 
 
 def count_or_none(value: Any, name: str, least: int = 0) -> int | None:
     """`value` as an int of 63 bits, or None."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not least <= int(value) <= _LARGEST_INT:
-        raise ValueError(f"{name} must be None or an int from {least} to 2**63 - 1, got {quoted(value)}.")
-    return int(value)
+    is_count = is_whole(value) and least <= int(value) <= _LARGEST_INT
+    require(value is None or is_count, f"{name} must be None or an int from {least} to 2**63 - 1", value)
+    return None if value is None else int(value)
 
 
 _CHECKS = {str: text_of, float: number_of, int: count_or_none}
@@ -167,12 +167,44 @@ _MAY_BE_EMPTY = ("broken_by", "when")
 _CHOICES = {"unit": UNITS, "model": ("central", "local")}
 
 
-def _checked(value, name, kind):
-    kinds = get_args(kind) or (kind,)
-    if value is None and type(None) in kinds:
+def _checked(value, name):
+    if value is None and type(None) in _KINDS[name]:
         return None
     if name in _MAY_BE_EMPTY and isinstance(value, str) and not value:
         return ""
     if name in _CHOICES and not (isinstance(value, str) and value in _CHOICES[name]):
         raise ValueError(f"{name} must be {' or '.join(map(repr, _CHOICES[name]))}, got {quoted(value)}.")
-    return _CHECKS[kinds[0]](value, name)
+    return _CHECKS[_KINDS[name][0]](value, name)
+
+
+# --- A ledger, by its fields in the JSON of a card and of the command line -------------------------------------------
+
+
+def paid(guarantee):
+    """Epsilon and delta in words; null is infinity."""
+    epsilon = guarantee["epsilon"]
+    return budget(math.inf if epsilon is None else epsilon, guarantee["delta"])
+
+
+CHARGES = ("time (UTC)", "cost", "what", "purpose")  # titles of a table
+
+
+def ledger_in_words(ledger):
+    """The limit of a ledger, and what is spent and remains: names and their texts."""
+    unit, most, left = per(ledger["unit"]), ledger["max_rows_per_person"], ledger["remaining"]
+    facts = {
+        "Limit": paid(ledger["limit"]) + unit,
+        "Spent": paid(ledger["spent"]) + unit,
+        "Remaining": budget_left(left["epsilon"], left["delta"]) + unit,
+    }
+    if most is not None:
+        facts["Records per person"] = f"at most {most:,}, for each of which a cost per record counts"
+    return facts
+
+
+def charges_in_words(entries):
+    """The rows of a table of charges."""
+    return [
+        (entry["when"][:19].replace("T", " "), paid(entry) + per(entry["unit"]), entry["what"], entry["purpose"] or "")
+        for entry in entries
+    ]

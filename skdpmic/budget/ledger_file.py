@@ -5,7 +5,6 @@ who can write to the file can also compute digests.
 """
 
 import contextlib
-import glob
 import hashlib
 import os
 import secrets
@@ -150,8 +149,7 @@ class LedgerFile:
     def _check_pages(self):
         if self._connection.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
             raise damaged(self._path, "its pages are not in order")
-        tables = [(table,) for table in _TABLES]
-        if self._connection.execute("SELECT sql FROM sqlite_master").fetchall() != tables:
+        if self._connection.execute("SELECT sql FROM sqlite_master").fetchall() != [(table,) for table in _TABLES]:
             raise damaged(self._path, "its tables were changed")
 
     def _only_row(self, table):
@@ -206,10 +204,10 @@ def _write_new(draft, path, limits):
 
 def _remove_draft(path):
     """Remove the name of the draft, in case the process that made this file has not done so, or was killed."""
-    for draft in glob.glob(os.path.join(glob.escape(os.path.dirname(path)), _DRAFT + "*")):
+    for draft in Path(path).parent.glob(_DRAFT + "*"):
         with contextlib.suppress(FileNotFoundError):
-            if os.path.samefile(draft, path):
-                os.unlink(draft)
+            if draft.samefile(path):
+                draft.unlink()
 
 
 def _connect(path):

@@ -1,29 +1,28 @@
 """The card of a release, made from its summary for notebooks, so that nothing is stated twice."""
 
 import json
-import math
 import os
+from collections import Counter
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from skdpmic import __version__
-from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_labels, check_published
-from skdpmic._utils.summaries import NOT_COVERED, breaks_guarantee, table_as_html
-from skdpmic._utils.texts import budget, budget_left, escaped, html_facts, html_rows, in_html, wrapped
+from skdpmic._utils.summaries import MOST_ROWS, NOT_COVERED, and_more, breaks_guarantee, table_as_html
+from skdpmic._utils.texts import budget, escaped, html_facts, html_rows, in_html, require, wrapped
 from skdpmic._utils.user_files import plain, write_whole
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import PERSON, PLURAL, per
-from skdpmic.models.evaluation_result import PrivateEvaluation
-from skdpmic.release.summary import PrivateSummary
+from skdpmic.budget.ledger_entry import CHARGES, PERSON, PLURAL, charges_in_words, ledger_in_words, paid, per
+from skdpmic.cards.together import BASIC, columns_of, releases_in, together
+from skdpmic.search.nested import ordinary_steps
 
 SUFFIXES = (".json", ".html")
 
 
 @dataclass(frozen=True, repr=False)
 class PrivacyCard:
-    """Privacy card of a release, returned by :func:`release_card`; its str is a paragraph.
+    """Privacy card of releases, returned by :func:`release_card`; its str is a paragraph.
 
     It contains only released and public values, so it may be published.
 
@@ -116,17 +115,18 @@ _REPORTS = "reports that the other party drew with a seed, or with bounds read f
 
 
 def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> PrivacyCard:
-    """Make the privacy card of a release: what was published, the guarantee, its cost, and what is not covered.
+    """Make the privacy card of releases: what was published, the guarantee, its cost, and what is not covered.
 
     The card is made from released and public values only, so it may be published and costs nothing.
 
     Parameters
     ----------
-    released : estimator, PrivateSummary or PrivateEvaluation
-        A fitted private estimator of this package (for a pipeline, its private step), or the result of
-        :func:`private_summary` or :func:`private_evaluation`.
+    released : estimator, Pipeline, PrivateSummary or PrivateEvaluation, or list of these
+        A fitted private estimator of this package, a fitted Pipeline whose steps are private or learn nothing from
+        records, or the result of :func:`private_summary` or :func:`private_evaluation`. Of a list, or of several
+        private steps, each counts once, and the card states what they cost together.
     ledger : BudgetLedger, default=None
-        Ledger whose entries are listed; the default is the estimator's `ledger` in its current state. The card lists
+        Ledger whose entries are listed; the default is the estimators' `ledger` in its current state. The card lists
         *all* entries, with their purposes: everything spent on the table.
 
     Returns
@@ -141,8 +141,10 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
     NotFittedError
         If the estimator is not fitted.
     ValueError
-        If nothing was published, as by a TwoPartyScorer without epsilon; or if the ledger has no entry of this type of
-        release and its unit, so that it is not the one that was charged.
+        If nothing was published, as by a TwoPartyScorer without epsilon; if a step of a pipeline is private and not
+        fitted, or was fitted to records without privacy; if several releases have no common guarantee, because one has
+        local privacy or they protect records and people; or if the ledger has no entry of this type of release and its
+        unit, so that it is not the one that was charged.
 
     See Also
     --------
@@ -150,7 +152,8 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
 
     Notes
     -----
-    For the keys of the JSON, see ``docs/reference/privacy_card.md``. The table of results has at most 20 rows, as in a
+    The total of several releases is computed by the composition of the ledger; without one, it is their sum. For the
+    keys of the JSON, see ``docs/reference/privacy_card.md``. The table of results has at most 20 rows, as in a
     notebook.
 
     Examples
@@ -163,30 +166,42 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
     >>> card.fields["guarantees"][0]["epsilon"], card.fields["private"]
     (2.0, True)
     """
-    if not isinstance(released, PrivateEstimator | PrivateSummary | PrivateEvaluation):
-        raise TypeError(
-            "released must be a fitted private estimator of skdpmic, a PrivateSummary or a PrivateEvaluation, got "
-            f"{type(released).__name__}. {about_numbered_labels(released) or 'For a pipeline, pass the private step.'}"
-        )
-    if isinstance(released, PrivateEstimator):
-        check_published(released)
     check_ledger(ledger)
-    shown = released._shown()
+    several = list(released) if isinstance(released, list | tuple) else [released]
+    require(several, "released must be a release, or a list of at least one", released)
+    releases = releases_in(several)
+    ledgers = {release.ledger for release in releases if getattr(release, "ledger", None) is not None}
+    require(ledger is not None or len(ledgers) < 2, "ledger must be given, if releases have several", ledger)
+    ledger = next(iter(ledgers), None) if ledger is None else ledger
+    each = [release._shown() for release in releases]
+    shown = each[0] if len(each) == 1 else together(each, BASIC if ledger is None else ledger.limits)
     if not shown.entries:
         raise ValueError("released must have published something, got results that are for the data holder only.")
-    ledger = getattr(released, "ledger", None) if ledger is None else ledger
-    entry = shown.entries[0]
-    by, unit = entry.what, entry.unit
-    account = None if ledger is None else _ledger_fields(ledger, by, unit)
-    (_, what), *facts = shown.facts
+    entries = [part.entries[0] for part in each]
+    account = None if ledger is None else _ledger_fields(ledger, entries)
     fields = {
         "format": FORMAT,
         "version": VERSION,
         "package": {"name": "skdpmic", "version": __version__},
-        "by": by,
+        **_release(shown),
         "private": not shown.broken,
         "broken_by": list(dict.fromkeys(name for entry in shown.entries for name in breaks_guarantee(entry))),
         "why_broken": list(shown.broken),
+        "parts": [_release(part) for part in each] if len(each) > 1 else [],
+        "columns": columns_of(several),
+        "public": _public(entries, account, several),
+        "not_covered": [*_NOT_COVERED, *([_REPORTS] if len(shown.entries) == 2 else [])],
+        "ledger": account,
+    }
+    return PrivacyCard(fields | {"statement": statement(fields)})
+
+
+def _release(shown):
+    """What was published, by what and under which guarantees."""
+    (_, what), *facts = shown.facts
+    entry = shown.entries[0]
+    return {
+        "by": entry.what,
         "published": {
             "what": what,
             "statistic": entry.statistic,
@@ -195,11 +210,7 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
             "table": shown.table(),
         },
         "guarantees": [plain(_guarantee(entry)) for entry in shown.entries],  # null for infinity: see why_broken
-        "public": _public(unit, entry.n, account),
-        "not_covered": [*_NOT_COVERED, *([_REPORTS] if len(shown.entries) == 2 else [])],
-        "ledger": account,
     }
-    return PrivacyCard(fields | {"statement": statement(fields)})
 
 
 def _guarantee(entry):
@@ -209,20 +220,24 @@ def _guarantee(entry):
     return {"of": entry.covers} | {name: getattr(entry, name) for name in names} | {"neighbours": neighbours}
 
 
-def _public(unit, n, account):
-    number = f"the number of {PLURAL[unit]}"
-    in_total = [] if account is None else [entry["unit"] for entry in account["entries"] if entry["unit"] != unit]
+def _public(entries, account, several):
+    units = {entry.unit for entry in entries}
+    others = [] if account is None else [entry["unit"] for entry in account["entries"] if entry["unit"] not in units]
+    numbers = [f"the number of {PLURAL[e.unit]}{'' if e.n is None else f', {e.n:,}'}" for e in entries]
+    numbers += [f"the number of {PLURAL[other]}, for other charges of the ledger" for other in others]
+    steps = [name for each in several for name, learnt in ordinary_steps(each).items() if not learnt]
     return [
-        number if n is None else f"{number}, {n:,}",
-        *dict.fromkeys(f"the number of {PLURAL[other]}, for other charges of the ledger" for other in in_total),
+        *dict.fromkeys(numbers),
         "names and types of the columns",
         "all parameters, such as bounds, categories, classes, k and epsilon",
+        *(f"what {step} does, which learns nothing from records" for step in steps),
     ]
 
 
-def _ledger_fields(ledger, by, unit):
+def _ledger_fields(ledger, charged):
     entries = ledger.entries()
-    if all((entry.what, entry.unit) != (by, unit) for entry in entries):
+    missing = Counter((e.what, e.unit) for e in charged) - Counter((e.what, e.unit) for e in entries)
+    for by, unit in missing:
         raise ValueError(f"ledger must be the one charged for it, got one without an entry of {by} per {unit}.")
     return ledger.limits.standing(entries) | {"entries": [entry._asdict() for entry in entries]}
 
@@ -248,25 +263,27 @@ def statement(fields):
         sentences = [f"Published without privacy, {made}"]
         sentences += [f"There is no privacy: {why}." for why in fields["why_broken"]]
     else:
-        sentences = [f"Published under {' and '.join(map(_kind_and_cost, guarantees))}, {made}"]
+        in_total = " in total" if fields["parts"] else ""
+        sentences = [f"Published under {' and '.join(map(_kind_and_cost, guarantees))}{in_total}, {made}"]
         sentences += dict.fromkeys(map(_protects, guarantees))
         own = [fact["text"] for fact in published["facts"] if fact["name"] == NOT_COVERED]
         not_covered = "; ".join([*own, "other models and results computed from the records"])
         sentences.append(f"Not covered by the guarantee: {not_covered}.")
-    return " ".join([*sentences, _total(fields["ledger"])])
+    looked_at = [f"Columns that were looked at: {len(fields['columns']):,}."] if fields["parts"] else []
+    return " ".join([*sentences, *looked_at, _total(fields["ledger"])])
 
 
 def _kind_and_cost(guarantee):
     local = "local " if guarantee["model"] == "local" else ""
     of = "" if guarantee["of"] is None else f" of {guarantee['of']}"
-    return f"{local}differential privacy{of} with {_cost(guarantee)}"
+    return f"{local}differential privacy{of} with {paid(guarantee)}"
 
 
 def _protects(guarantee):
     unit, n = guarantee["unit"], guarantee["n"]
-    covered = "each record" if n is None else f"each of {n:,} {PLURAL[unit]}"
+    covered = f"each {unit}" if n is None else f"each of {n:,} {PLURAL[unit]}"
     rows = " with all their records" if unit == PERSON else ""
-    number = "the number of records" if n is None else "their number"
+    number = f"the number of {PLURAL[unit]}" if n is None else "their number"
     return f"The guarantee covers {covered}{rows}; {number} is public."
 
 
@@ -275,41 +292,8 @@ def _total(ledger):
         return "Other spending on the same records is unknown."
     most, unit = ledger["max_rows_per_person"], per(ledger["unit"])
     rows = "" if most is None else f" (with at most {most:,} records)"
-    spent, limit = _cost(ledger["spent"]), _cost(ledger["limit"])
+    spent, limit = paid(ledger["spent"]), paid(ledger["limit"])
     return f"In total, {spent}{unit}{rows} was spent on this table, of a limit of {limit}{unit}."
-
-
-def _cost(guarantee):
-    """Epsilon and delta in words; null is infinity."""
-    epsilon = guarantee["epsilon"]
-    return budget(math.inf if epsilon is None else epsilon, guarantee["delta"])
-
-
-# --- A ledger, by its fields in the JSON of a card and of the command line -------------------------------------------
-
-
-CHARGES = ("time (UTC)", "cost", "what", "purpose")  # titles of a table
-
-
-def ledger_in_words(ledger):
-    """The limit of a ledger, and what is spent and remains: names and their texts."""
-    unit, most, left = per(ledger["unit"]), ledger["max_rows_per_person"], ledger["remaining"]
-    facts = {
-        "Limit": _cost(ledger["limit"]) + unit,
-        "Spent": _cost(ledger["spent"]) + unit,
-        "Remaining": budget_left(left["epsilon"], left["delta"]) + unit,
-    }
-    if most is not None:
-        facts["Records per person"] = f"at most {most:,}, for each of which a cost per record counts"
-    return facts
-
-
-def charges_in_words(entries):
-    """The rows of a table of charges."""
-    return [
-        (entry["when"][:19].replace("T", " "), _cost(entry) + per(entry["unit"]), entry["what"], entry["purpose"] or "")
-        for entry in entries
-    ]
 
 
 # --- The page --------------------------------------------------------------------------------------------------------
@@ -328,26 +312,30 @@ _TITLES = {  # of fields of a guarantee
 
 def fragment(fields):
     """A fragment for another page."""
-    published, package = fields["published"], fields["package"]
-    facts = [("What", published["what"]), ("By", f"{fields['by']}, {package['name']} {package['version']}")]
-    facts += [(fact["name"], fact["text"]) for fact in published["facts"]]
+    columns = ", ".join(fields["columns"][:MOST_ROWS]) + and_more(len(fields["columns"]))
     limits = [("Public", "; ".join(fields["public"])), ("Not covered", "; ".join(fields["not_covered"]))]
     parts = [
         "<h1>Privacy card</h1>",
         *(f'<p class="broken">No privacy: {in_html(why)}.</p>' for why in fields["why_broken"]),
         f"<p>{in_html(fields['statement'])}</p>",
-        _section("What was published", facts),
-        "" if published["table"] is None else table_as_html(**published["table"]),
+        _published_in_html("What was published", fields, ("By", fields["by"]), ("Columns", columns)),
         *map(_guarantee_in_html, fields["guarantees"]),
+        *(_published_in_html(f"Part {i}: {part['by']}", part) for i, part in enumerate(fields["parts"], 1)),
         _section("What is public, and what the guarantee does not cover", limits),
         _ledger_in_html(fields["ledger"]),
     ]
     return f'<div class="skdpmic-card"><style>\n{_STYLE}</style>\n' + "\n".join(filter(None, parts)) + "\n</div>"
 
 
+def _published_in_html(title, release, *further):
+    published = release["published"]
+    facts = [("What", published["what"]), *further, *((fact["name"], fact["text"]) for fact in published["facts"])]
+    return _section(title, facts) + ("" if published["table"] is None else table_as_html(**published["table"]))
+
+
 def _guarantee_in_html(guarantee):
     of, target = "" if guarantee["of"] is None else f" of {guarantee['of']}", guarantee["epsilon_of_target"]
-    facts = [("Budget", _cost(guarantee))]
+    facts = [("Budget", paid(guarantee))]
     facts += [] if target is None else [("Part for the target", budget(target))]
     stated = [(title, guarantee[name]) for name, title in _TITLES.items() if guarantee[name] is not None]
     facts += [(title, f"{value:,}" if isinstance(value, int) else value) for title, value in stated]

@@ -12,7 +12,7 @@ from scipy import stats
 from skdpmic._utils.arguments import check_whole, is_number
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, why_broken
-from skdpmic._utils.texts import counted, names_of, quoted, warn
+from skdpmic._utils.texts import counted, imported, names_of, require, warn
 from skdpmic._utils.typing import BesideTable, ColumnLike, Ranges, TableLike
 from skdpmic.causal.pc import Outcome, find_graph, markov_blanket
 from skdpmic.causal.table_release import TablePlan, TablesRelease
@@ -97,10 +97,10 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         :class:`skdpmic.correlation.PrivateCorrelation`.
     untied_fraction_ : ndarray of shape (n_features,)
         Noisy share of pairs of records with different values, for each column; for a table of numbers.
-    noisy_counts_ : list of ndarray of shape (n_labels + 2,) or (65,)
+    noisy_counts_ : list of ndarray of shape (n_labels + 2,) or (n_cells + 1,)
         The first release for columns with parts: the noisy number of records with each label, other labels, and missing
-        values; or in each of 64 cells of equal width of the range, and with missing values.
-    parts_ : list of ndarray of shape (n_labels + 2,) or (65,)
+        values; or in each of 64 cells of equal width of the range, or of fewer integers, and with missing values.
+    parts_ : list of ndarray of shape (n_labels + 2,) or (n_cells + 1,)
         The part of each of these. Labels without evidence of records, because noise may hide them, share the part of
         the most frequent label.
     noisy_blanks_ : ndarray of shape (2,) or None
@@ -332,10 +332,7 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
             If networkx is not installed.
         """
         check_published(self)
-        try:
-            import networkx
-        except ImportError as error:
-            raise ImportError("to_networkx requires networkx: pip install skdpmic[graphs]") from error
+        networkx = imported("networkx", "to_networkx requires networkx: pip install skdpmic[graphs]")
         found, graph = self._found(), networkx.DiGraph()
         labels = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
         graph.add_nodes_from(labels)
@@ -354,8 +351,7 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
             raise AttributeError(str(error)) from error
 
     def _check_algorithm(self):
-        if not is_number(self.alpha) or not 0 < self.alpha < 1:
-            raise ValueError(f"alpha must be a number in (0, 1), got {quoted(self.alpha)}.")
+        require(is_number(self.alpha) and 0 < self.alpha < 1, "alpha must be a number in (0, 1)", self.alpha)
         check_whole(self.max_order, "max_order", 0)
 
     def _found(self):
@@ -379,8 +375,7 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         """The number of a column, which is given by name, or by number without names."""
         columns = self.n_features_in_, getattr(self, "feature_names_in_", None)
         number = numbers_of(*columns)(column)
-        if number is None:
-            raise ValueError(f"a column must be {allowed_keys(*columns)}, got {quoted(column)}.")
+        require(number is not None, f"a column must be {allowed_keys(*columns)}", column)
         return number
 
     def _labelled(self, matrix):
@@ -407,8 +402,7 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         -------
         float
         """
-        if kind not in ("numeric", "categorical", "mixed"):
-            raise ValueError(f"kind must be 'numeric', 'categorical' or 'mixed', got {quoted(kind)}.")
+        require(kind in ("numeric", "categorical", "mixed"), "kind must be 'numeric', 'categorical' or 'mixed'", kind)
         of_correlations = super().noise_scale_for(n_samples, n_features)
         if kind == NUMERIC:
             return of_correlations

@@ -13,7 +13,7 @@ from skdpmic.correlation.private_correlation import warn_about_excessive_noise
 from skdpmic.privacy.composition import budget_of
 from skdpmic.release.path import UnscoredRelease, counts_of_sets, tables_squared_sensitivity, with_gaussian_noise
 from skdpmic.statistics.grids import parts_and_missing
-from skdpmic.table.domains import Nominal
+from skdpmic.table.domains import Nominal, parts_at_most
 
 # --- The plan --------------------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class TablesRelease(UnscoredRelease):
 
     def mechanism(self, shape):
         """The plan of the stages."""
-        n_parts = [domain.n_parts if isinstance(domain, Nominal) else N_CELLS + 1 for domain in shape.domains]
+        n_parts = [_n_codes(domain) for domain in shape.domains]
         numbers = frozenset(j for j, domain in enumerate(shape.domains) if not isinstance(domain, Nominal))
         public = n_parts, shape.n_samples, shape.rows_per_group, self.max_order, numbers
         return TablePlan.for_budget(self.epsilon, self.delta, *public)
@@ -230,8 +230,12 @@ def smallest_tables(sets, sizes):
 
 
 def _codes(column, domain):
-    """The code of each record: that of its label, or of its cell in a numeric range."""
-    return column if isinstance(domain, Nominal) else parts_and_missing(column, domain, N_CELLS)[0]
+    """The code of each record: that of its label, or of its cell in a numeric range, or of its integers."""
+    return column if isinstance(domain, Nominal) else parts_and_missing(column, domain, _n_codes(domain) - 1)[0]
+
+
+def _n_codes(domain):
+    return domain.n_parts if isinstance(domain, Nominal) else parts_at_most(N_CELLS, domain) + 1
 
 
 # --- Parts of the columns --------------------------------------------------------------------------------------------
@@ -305,20 +309,21 @@ def parts_of_cells(counts, noise_scale):
 
     Parameters
     ----------
-    counts : ndarray of shape (N_CELLS + 1,)
+    counts : ndarray of shape (n_cells + 1,)
         Noisy counts.
     noise_scale : float
 
     Returns
     -------
-    int64 ndarray of shape (N_CELLS + 1,)
+    int64 ndarray of shape (n_cells + 1,)
         As in :func:`parts_of_labels`.
     """
     clear = counts >= max(_FEW, _CLEAR * noise_scale)
-    if clear[:-1].sum() <= MOST_VALUES and counts[~clear].sum() <= _FEW + _CLEAR * noise_scale * np.sqrt(N_CELLS):
+    spread = _CLEAR * noise_scale * np.sqrt(len(counts) - 1)
+    if clear[:-1].sum() <= MOST_VALUES and counts[~clear].sum() <= _FEW + spread:
         return parts_of_labels(counts, noise_scale)
     within = np.maximum(counts[:-1], 0.0)
-    least = max(_FEW, _CLEAR * noise_scale * np.sqrt(N_CELLS))
+    least = max(_FEW, spread)
     n_parts = int(np.clip(within.sum() // least, 1, MOST_PARTS))
     parts = _cut(within, within.sum() / n_parts)
     if clear[-1]:

@@ -13,12 +13,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.readable import abbreviated, almost, are_text, is_date
 from skdpmic._utils.texts import quoted, require, warn
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
 from skdpmic.codebook import toml_file
-from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, IDENTIFIER, KINDS, LABELS, NUMBER, TEXT
+from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION, IDENTIFIER, INTEGER, KINDS, LABELS, NUMBER, TEXT
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
 from skdpmic.table.facts import labels_of
 from skdpmic.table.frames import as_frame, columns_at, is_frame
@@ -41,9 +42,9 @@ class ColumnEntry:
 
     Parameters
     ----------
-    kind : {"number", "date", "duration", "labels", "boolean", "identifier", "text"}
-    bounds : tuple, default=None
-        Range of numbers, dates or durations, in the form of an entry of the estimators' `bounds`.
+    kind : {"number", "integer", "date", "duration", "labels", "boolean", "identifier", "text"}
+    bounds : tuple or range, default=None
+        Range of numbers, integers, dates or durations, in the form of an entry of the estimators' `bounds`.
     labels : tuple, default=None
         Public labels.
     unit, description : str, default=None
@@ -58,7 +59,7 @@ class ColumnEntry:
     """
 
     kind: str
-    bounds: tuple | None = None
+    bounds: tuple | range | None = None
     labels: tuple | None = None
     unit: str | None = None
     description: str | None = None
@@ -80,15 +81,12 @@ class ColumnEntry:
 
     def fields(self):
         """The fields of a codebook file, by name."""
-        values = {}
-        if self.labels is not None:
-            values = {"labels": list(self.labels)}
-        elif self.bounds is not None:
-            ends = [end for end in self.bounds if end != "log"]
-            given = [_count(end, self.unit) for end in ends] if self.kind == DURATION else ends
-            values = {"range" if len(ends) == 2 else "knots": given}
-            values |= {"scale": "log"} if "log" in self.bounds else {}
-        every = {"type": self.kind} | values | {"unit": self.unit, "description": self.description}
+        bounds = (self.bounds[0], self.bounds[-1]) if self.kind == INTEGER else self.bounds or ()
+        ends = [end for end in bounds if end != "log"]
+        given = [_count(end, self.unit) for end in ends] if self.kind == DURATION else ends
+        values = {"labels": self.labels and list(self.labels), "range" if len(ends) == 2 else "knots": given or None}
+        scale = "log" if "log" in bounds else None
+        every = {"type": self.kind} | values | {"scale": scale, "unit": self.unit, "description": self.description}
         return {name: value for name, value in every.items() if value is not None}
 
 
@@ -97,9 +95,9 @@ def entry_of(given, where):
 
     Parameters
     ----------
-    given : tuple, list, str or dict
-        A tuple is a range or knots, as in `bounds`; a list holds labels, as in `categories`; a str is a type that needs
-        no further fields; a dict has the fields of a codebook file.
+    given : tuple, range, list, str or dict
+        A tuple is a range or knots, and a range holds integers, as in `bounds`; a list holds labels, as in
+        `categories`; a str is a type that needs no further fields; a dict has the fields of a codebook file.
     where : str
         Name of the column in errors.
 
@@ -111,20 +109,22 @@ def entry_of(given, where):
         return given
     if isinstance(given, dict):
         return _entry_of_fields(given, where)
-    if isinstance(given, tuple):
+    if isinstance(given, tuple | range):
         return _entry_of_bounds(given, where)
     if isinstance(given, list):
         return ColumnEntry(LABELS, labels=_labels(given, where))
     if isinstance(given, str) and given in (BOOLEAN, IDENTIFIER, TEXT):
         return ColumnEntry(given)
     raise ValueError(
-        f"{where} must be a tuple (a range or knots), a list (of labels), 'boolean', 'identifier', 'text' or a dict of "
-        f"{list(_FIELDS)}, got {quoted(given)}."
+        f"{where} must be a tuple (a range or knots), a range (of integers), a list (of labels), 'boolean', "
+        f"'identifier', 'text' or a dict of {list(_FIELDS)}, got {quoted(given)}."
     )
 
 
 def _entry_of_bounds(bounds, where):
     domain = domain_of(bounds, f"the range of {where}")
+    if isinstance(bounds, range):
+        return ColumnEntry(INTEGER, bounds=bounds)
     kind = _KINDS_OF_BOUNDS[domain.of]
     plain = ()
     if kind == NUMBER or max(map(abs, domain.bounds)) <= _FARTHEST:
@@ -183,9 +183,9 @@ def _entry_of_values(fields, blank, where):
     if kind in (BOOLEAN, IDENTIFIER, TEXT) and not values:
         return ColumnEntry(kind)
     if len(values) != 1:
-        wanted = {LABELS: "labels", None: "a type, range, knots or labels"}.get(kind, "range or knots")
+        due = {LABELS: "labels", INTEGER: "a range", None: "a type, range, knots or labels"}.get(kind, "range or knots")
         left = [f"{name} left blank" for name in ("type", *_VALUES) if name in blank]
-        raise ValueError(f"{where} must have {wanted}, got {' and '.join(list(values) or left) or 'none'}.")
+        raise ValueError(f"{where} must have {due}, got {' and '.join(list(values) or left) or 'none'}.")
     ((name, value),) = values.items()
     require(isinstance(value, list | tuple), f"the {name} of {where} must be a list", value)
     if name == "labels":
@@ -195,6 +195,10 @@ def _entry_of_values(fields, blank, where):
         raise ValueError(f"the {name} of {where} must be {must[name][0]}, got {quoted(value)}: use {must[name][1]}.")
     if any(isinstance(end, str) for end in value):
         raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {quoted(value)}.")
+    if kind == INTEGER and name == "range" and fields.get("scale") != "log":
+        is_valid = all(map(is_whole, value)) and value[0] < value[1]
+        require(is_valid, f"the range of {where} must hold two integers, the lower one first", value)
+        return _entry_of_bounds(range(int(value[0]), int(value[1]) + 1), where)
     ends = _durations(value, fields.get("unit"), where) if kind == DURATION else value
     return _entry_of_bounds((*ends, "log") if fields.get("scale") == "log" else tuple(ends), where)
 
@@ -245,8 +249,8 @@ def labels_of_people(frame, columns):
     if len(columns) == 1:
         return frame[columns[0]].to_native()
     labels = [open_column(frame[name]).read(name) for name in columns]
-    incomplete = [name for name, column in zip(columns, labels, strict=True) if column.missing.any()]
-    if incomplete:  # in combined labels, estimators cannot see missing values
+    # In combined labels, estimators cannot see missing values.
+    if incomplete := [name for name, column in zip(columns, labels, strict=True) if column.missing.any()]:
         raise ValueError(f"groups must identify the person behind each row, got missing values in {incomplete}.")
     return list(zip(*map(labels_of_column, labels), strict=True))
 
@@ -273,8 +277,8 @@ def _entries(columns, text, source):
     for name, fields in columns.items():
         where = f"column {quoted(name)}"
         try:
-            if not isinstance(fields, dict):  # a list could mean labels or a range
-                raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {quoted(fields)}.")
+            # A list could mean labels or a range.
+            require(isinstance(fields, dict), f"{where} must be a table, such as {{range = [0, 120]}}", fields)
             entries[name] = entry_of(fields, where)
         except ValueError as error:
             wrong.append((name, error))
@@ -284,6 +288,25 @@ def _entries(columns, text, source):
         rest = [f"and {len(wrong) - _MOST_LISTED} more"] if len(wrong) > _MOST_LISTED else []
         raise ValueError("\n".join([f"{source} has {len(wrong)} incomplete or invalid column(s):", *listed, *rest]))
     return entries
+
+
+# --- Columns of a table -----------------------------------------------------------------------------------------------
+
+
+def features_among(codebook, names, target=None, features=None):
+    """The names of the features among the columns of a table, as :meth:`Codebook.records` chooses and checks them."""
+    features = None if features is None else _as_names(features)
+    codebook._check_columns(dict.fromkeys(names), features, target)
+    known = {*codebook.groups, *codebook._listed}
+    if ignored := [name for name in names if name not in known and codebook.entry(name) is None]:
+        codebook._listed.update(ignored)
+        warn(f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}.")
+    chosen = codebook._names(features, target) if features is not None else codebook._used_among(names, target)
+    if not chosen:
+        raise ValueError("frame must have a feature that the codebook describes, of a type that is used, got none.")
+    if target is not None:
+        codebook._used(target)
+    return chosen
 
 
 # --- The codebook -----------------------------------------------------------------------------------------------------
@@ -300,11 +323,11 @@ class Codebook:
     ----------
     columns : dict
         One entry per column, by name. A tuple is a range or knots, as in `bounds`: ``(0, 110)``, ``(0, 1e6, "log")``,
-        ``(10, 20, 25, 30, 60)``, or dates. A list holds labels, as in `categories`. "boolean" means yes or no, 1 or 0.
-        Columns of type "identifier" and "text" are never used. A dict has the fields of a codebook file, such as `unit`
-        and `description`. In a name, ``*`` matches any characters and ``?`` one character: ``"bp_*": (0, 300)``
-        describes all columns whose names start with ``bp_``. A name takes precedence over patterns, and an earlier
-        pattern over later ones.
+        ``(10, 20, 25, 30, 60)``, or dates; ``range(1, 6)`` holds the integers from 1 to 5. A list holds labels, as in
+        `categories`. "boolean" means yes or no, 1 or 0. Columns of type "identifier" and "text" are never used. A dict
+        has the fields of a codebook file, such as `unit` and `description`. In a name, ``*`` matches any characters and
+        ``?`` one character: ``"bp_*": (0, 300)`` describes all columns whose names start with ``bp_``. A name takes
+        precedence over patterns, and an earlier pattern over later ones.
     groups : str or list of str, default=()
         The column, or the columns together, that identify the person behind each row, if people may have several rows.
         They are never features.
@@ -348,7 +371,7 @@ class Codebook:
     >>> for line in Codebook.template(frame[["age"]]).strip().splitlines()[-4:]:
     ...     print(line)
     [columns.age]
-    type = "number" # or labels, if numbers stand for categories; or identifier
+    type = "number" # or integer, for whole numbers; or labels, for categories; or identifier
     range = [] # lowest and highest possible value, such as [0, 120]
     description = ""
     """
@@ -550,20 +573,11 @@ class Codebook:
         UserWarning
             If the frame has columns that are not described, which are ignored. Each is listed once.
         """
-        features = None if features is None else _as_names(features)
         frame = as_frame(frame, "frame")
         place_of = {name: j for j, name in enumerate(frame.columns)}
-        self._check_columns(place_of, features, target)
-        not_described = [name for name in place_of if name not in self.groups and self.entry(name) is None]
-        if ignored := [name for name in not_described if name not in self._listed]:
-            self._listed.update(ignored)
-            warn(f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}.")
-        names = self._names(frame.to_native() if features is None else features, target)
-        if not names:
-            raise ValueError("frame must have a feature that the codebook describes, of a type that is used, got none.")
+        names = features_among(self, frame.columns, target, features)
         records = {"X": columns_at(frame, [place_of[name] for name in names]).to_native()}
         if target is not None:
-            self._used(target)
             records["y"] = frame[target].to_native()
         if self.groups:
             records["groups"] = labels_of_people(frame, self.groups)
@@ -592,8 +606,7 @@ class Codebook:
         if features is None:
             features = [name for name, entry in self.columns.items() if entry.is_used and not is_pattern(name)]
         wanted = [*features, *self.groups, *([] if target is None else [target])]
-        missing = [name for name in dict.fromkeys(wanted) if name not in names]
-        if missing:
+        if missing := [name for name in dict.fromkeys(wanted) if name not in names]:
             raise ValueError(
                 f"frame must have all columns of the codebook, got none named {abbreviated(missing)}."
                 f"{almost(missing, names)}"
@@ -622,6 +635,10 @@ class Codebook:
         if features is None and self._patterns:
             raise ValueError("features must be names or a dataframe if the codebook holds patterns, got None.")
         names = self.columns if features is None else toml_file.without_values(features).collect_schema()
+        return self._used_among(names, target)
+
+    def _used_among(self, names, target):
+        """All usable columns among these names."""
         entries = {name: self.entry(name) for name in names if name not in (target, *self.groups)}
         return [name for name, entry in entries.items() if entry is not None and entry.is_used]
 
@@ -629,9 +646,8 @@ class Codebook:
 
     def __eq__(self, other):
         described = attrgetter("columns", "groups", "max_rows_per_group", "title")
-        if not isinstance(other, Codebook) or described(self) != described(other):
-            return False
-        return list(self._patterns) == list(other._patterns)
+        is_same = isinstance(other, Codebook) and described(self) == described(other)
+        return is_same and list(self._patterns) == list(other._patterns)
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts
 

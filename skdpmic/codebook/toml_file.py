@@ -10,9 +10,8 @@ from skdpmic._utils.readable import abbreviated, check_names, is_dask_collection
 from skdpmic._utils.texts import escaped, quoted
 from skdpmic._utils.user_files import content_of
 
-NUMBER, DATE, DURATION, LABELS, BOOLEAN = "number", "date", "duration", "labels", "boolean"
-IDENTIFIER, TEXT = "identifier", "text"
-KINDS = (NUMBER, DATE, DURATION, LABELS, BOOLEAN, IDENTIFIER, TEXT)
+KINDS = ("number", "integer", "date", "duration", "labels", "boolean", "identifier", "text")
+NUMBER, INTEGER, DATE, DURATION, LABELS, BOOLEAN, IDENTIFIER, TEXT = KINDS
 VERSION = 1  # of the format; readers refuse later ones
 _MOST_BYTES = 2**22  # of a file; ten thousand columns with all fields take half of it
 _MOST_LEVELS = 16  # of brackets in one another, and of parts of a key: tomllib's time grows faster than their number
@@ -135,7 +134,7 @@ def as_text(fields, columns, comments=None):
     columns : dict of str to dict
         The fields of each column.
     comments : dict of str to dict, default=None
-        Comments on the fields of each column.
+        Comments on the fields of columns, by their type.
 
     Returns
     -------
@@ -145,7 +144,7 @@ def as_text(fields, columns, comments=None):
     lines = [*(f"# {line}".rstrip() for line in _HEAD.splitlines()), *_written({"version": VERSION, **fields}, {})]
     for name, column in columns.items():
         header = f"[columns.{tomlkit.key(name).as_string()}]"
-        lines += ["", header, *_written(column, (comments or {}).get(name, {}))]
+        lines += ["", header, *_written(column, (comments or {}).get(column["type"], {}))]
     text = escaped("\n".join([*lines, ""]), but="\n")  # strings and keys of tomlkit are basic ones
     _refuse_long(len(text.encode()))
     return text
@@ -172,12 +171,12 @@ def _refuse_long(n_bytes):
 _TYPE = "or identifier, or text, which are never used"
 _RANGE = "lowest and highest possible value, such as [0, 120]"
 _COMMENTS = {
-    NUMBER: {"type": "or labels, if numbers stand for categories; or identifier", "range": _RANGE},
+    NUMBER: {"type": "or integer, for whole numbers; or labels, for categories; or identifier", "range": _RANGE},
     DATE: {"range": "first and last possible day, such as [2020-01-01, 2025-12-31]"},
     DURATION: {"range": "shortest and longest possible, in this unit"},
     LABELS: {"type": _TYPE, "labels": 'all possible labels, such as ["f", "m"]'},
     TEXT: {"type": "never used"},
-    "": {"type": "number, date, duration, labels, boolean, identifier or text"},
+    "": {"type": "number, integer, date, duration, labels, boolean, identifier or text"},
 }
 _BLANKS = {NUMBER: {"range": []}, DATE: {"range": []}, DURATION: {"range": [], "unit": "days"}, LABELS: {"labels": []}}
 
@@ -191,14 +190,13 @@ def template_of(frame):
         schema = frame.collect_schema()
     if others := [name for name in schema if not isinstance(name, str)]:
         raise ValueError(f"frame must have column names of type str, got {abbreviated(others)}.")
-    columns, comments = {}, {}
+    columns = {}
     for name, dtype in schema.items():
         kind = _kind(dtype)
         columns[name] = {"type": kind} | _BLANKS.get(kind, {}) | {"description": ""}
         if dtype == nw.Enum and frame.implementation.is_polars():  # labels in other libraries may come from the data
             columns[name]["labels"] = list(dtype.categories)
-        comments[name] = _COMMENTS.get(kind, {})
-    return as_text({"title": ""}, columns, comments)
+    return as_text({"title": ""}, columns, _COMMENTS)
 
 
 def without_values(frame):
@@ -211,20 +209,19 @@ def without_values(frame):
         check_names(frame, "frame")
         return nw.from_native(frame, eager_only=True).head(0)
     known = None if nw.dependencies.is_into_series(frame) else nw.from_native(frame, pass_through=True)
-    return known if isinstance(known, nw.LazyFrame) else nw.from_native(_schema_of_arrow(frame).empty_table())
+    return known if isinstance(known, nw.LazyFrame) else nw.from_native(_empty_of_arrow(frame))
 
 
-def _schema_of_arrow(frame):
-    """Names and types of an object with the Arrow protocol; no records are read."""
+def _empty_of_arrow(frame):
+    """A table with the names and types of an object with the Arrow protocol; no records are read."""
     schema = next((it for it in (frame, getattr(frame, "schema", None)) if hasattr(it, "__arrow_c_schema__")), None)
-    is_table = schema is not None or hasattr(frame, "__arrow_c_stream__")
-    if not is_table or nw.dependencies.is_into_series(frame):
+    if (schema is None and not hasattr(frame, "__arrow_c_stream__")) or nw.dependencies.is_into_series(frame):
         raise TypeError(f"frame must be a dataframe or a list of column names, got {type(frame).__name__}.")
     import pyarrow
 
-    if schema is not None:
-        return pyarrow.schema(schema)
-    return pyarrow.RecordBatchReader.from_stream(frame).schema
+    if schema is None:
+        schema = pyarrow.RecordBatchReader.from_stream(frame).schema
+    return pyarrow.Table.from_batches([], pyarrow.schema(schema))  # `empty_table` would import pandas
 
 
 def _kind(dtype):

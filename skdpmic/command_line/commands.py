@@ -1,49 +1,39 @@
-"""The commands of ``python -m skdpmic``, which print their results."""
+"""The commands of ``python -m skdpmic``, which show their results.
 
-import contextlib
+What can be refused without reading the table is refused first, and before the libraries that score columns are loaded.
+"""
+
 import os
 import sys
 
-from skdpmic._utils.private_estimator import best_first
-from skdpmic._utils.texts import aligned, counted, escaped, in_short, wrapped
+from skdpmic._utils.arguments import check_goal, check_k, check_whole
+from skdpmic._utils.texts import counted, escaped, imported, quoted
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.cards.release_card import CHARGES, charges_in_words, file_content, ledger_in_words, release_card
-from skdpmic.codebook.codebook import Codebook
-from skdpmic.command_line import outputs
-from skdpmic.command_line.data import open_data, read_frame, size_in_words
-from skdpmic.planning.plan import plan_release
-from skdpmic.planning.rows import ReleasePlan
-from skdpmic.release.summary import NOTHING, private_summary
-from skdpmic.release.summary_cells import ABOVE, BELOW
-from skdpmic.selection.selectors import PrivateSelectKBest
-from skdpmic.table.domains import MISSING, OTHER
+from skdpmic.budget.ledger_entry import unit_of
+from skdpmic.codebook.codebook import Codebook, features_among
+from skdpmic.codebook.toml_file import template_of
+from skdpmic.command_line import outputs, results
+from skdpmic.command_line.data import REQUIRES, open_data
+from skdpmic.privacy.composition import check_delta, check_epsilon
+from skdpmic.table.facts import FEWEST, refuse_no_choice, refuse_unordered
 
 
 def template(arguments, run):
-    """Print a codebook template, or write it to a new file. No record is read."""
+    """Show a codebook template, or write it to a new file. No record is read."""
     source = open_data(arguments)
-    text = Codebook.template(source.outline)
+    text = template_of(source.outline)
     run.write(output=text.encode)
-    if arguments.json:
-        outputs.print_json({"command": "template", "columns": source.names, "codebook": text, "file": arguments.output})
-    elif arguments.output is None:
-        print(text, end="")
-    else:
-        print(f"{len(source.names)} columns were written to {arguments.output}: fill in the blanks.")
+    written = f"{len(source.names)} columns were written to {arguments.output}: fill in the blanks."
+    shown = text.removesuffix("\n") if arguments.output is None else written
+    run.show(lambda: {"columns": source.names, "codebook": text, "file": arguments.output}, lambda: shown)
 
 
 def ledger(arguments, run):
-    """Create or open a ledger, and print it."""
-    account = _created(arguments) if arguments.create else outputs.open_ledger(arguments.file)
+    """Create or open a ledger, and show it."""
+    account = _created(arguments) if arguments.create else outputs.open_ledger(arguments.file, run.interrupts)
     entries = account.entries()
     state = account.limits.standing(entries) | {"entries": [entry._asdict() for entry in entries]}
-    if arguments.json:
-        outputs.print_json({"command": "ledger", "file": account.path} | state)
-    else:
-        print(wrapped("\n".join(f"{name + ':':10} {text}" for name, text in ledger_in_words(state).items())))
-        if entries:
-            charges = zip(charges_in_words(state["entries"]), entries, strict=True)
-            print("", aligned(CHARGES[:3], [(*row[:2], str(entry)) for row, entry in charges]), sep="\n")
+    run.show(lambda: {"file": account.path} | state, lambda: results.text_of_ledger(state, entries))
     run.write(picture=lambda: outputs.picture(arguments, "LedgerDisplay.from_ledger", account))
 
 
@@ -54,185 +44,100 @@ def _created(arguments):
     return BudgetLedger(arguments.file, arguments.epsilon, arguments.delta, max_rows_per_person=rows)
 
 
-# --- Summaries --------------------------------------------------------------------------------------------------------
+def _codebook(arguments):
+    """The codebook of a command, if the options are valid, and name columns of it that are used."""
+    codebook = Codebook.read(arguments.codebook)
+    check_epsilon(1.0 if arguments.epsilon is None else arguments.epsilon)
+    check_delta(arguments.delta)
+    if arguments.command == "summary":
+        return codebook
+    features, keep, target = arguments.features, arguments.keep, arguments.target
+    if target in keep:
+        raise ValueError(f"--keep must not hold the target {quoted(target)}, which is predicted.")
+    public = codebook.target(target, [*(features or []), *keep])
+    refuse_unordered(arguments.statistic, len(public.get("classes", ())))
+    if features is not None and not set(keep) <= set(features):
+        raise ValueError(f"--keep must be among --features, got {escaped(', '.join(keep))}.")
+    check_k(arguments.k)
+    return codebook
 
 
-_FLAGS = (MISSING, BELOW, ABOVE, OTHER)
-_SHARE_FIELDS = ("kind", "of", "share", "lower", "upper")
+def _read(arguments, run, *choice):
+    """The codebook, the ledger, and the records of the command, unless it is refused before any is read.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+    run : Outputs
+    *choice : str, list of str
+        The target and the features to choose from, if the command chooses.
+    """
+    codebook, account = _codebook(arguments), outputs.open_ledger(arguments.ledger, run.interrupts)
+    source = open_data(arguments)
+    if not any(codebook.entry(name) for name in source.names):
+        raise ValueError(
+            f"{source.name} must have columns that the codebook describes, got none: if a title or a note stands above "
+            "their names, delete the lines above them."
+        )
+    names = features_among(codebook, source.names, *choice)
+    if choice:
+        refuse_no_choice(arguments.k, arguments.keep, len(names))
+    outputs.refuse_unpaid(arguments, account, unit_of(codebook.max_rows_per_group))
+    reading = imported("skdpmic.command_line.reading", REQUIRES)
+    if arguments.card is not None:
+        import skdpmic.cards.release_card  # noqa: F401  # now, so that no import fails after the charge
+    frame = reading.read_frame(source, codebook, names, *choice[:1])
+    return codebook, account, frame, codebook.records(frame, *choice)
 
 
 def summary(arguments, run):
-    """Read the table, ask, and print a private summary, which checks whether a codebook fits."""
-    codebook, account = Codebook.read(arguments.codebook), outputs.open_to_pay(arguments.ledger, run.interrupts)
-    frame = read_frame(open_data(arguments), codebook)
-    records = codebook.records(frame)
-    _, size = size_in_words(records, codebook)
-    outputs.ask(arguments, account, f"A private summary of {counted(records['X'].num_columns, 'column')} of {size}.")
+    """Read the table, ask, and show a private summary, which checks whether a codebook fits."""
+    codebook, account, frame, records = _read(arguments, run)
+    _, size = results.size_in_words(records, codebook)
+    outputs.ask(arguments, account, [f"A private summary of {counted(records['X'].num_columns, 'column')} of {size}."])
+    from skdpmic.release.summary import private_summary
+
     budget = {"epsilon": arguments.epsilon, "delta": arguments.delta, "ledger": account}
-    with contextlib.redirect_stdout(sys.stderr):  # of progress
-        released = private_summary(frame, codebook, verbose=int(arguments.verbose), **budget)
-    if arguments.json:
-        outputs.print_json(_fields_of_summary(released, account))
-    else:
-        print(_text_of_summary(released, account, size))
+    released = private_summary(frame, codebook, verbose=int(arguments.verbose), **budget)
+    run.show(
+        lambda: results.fields_of_summary(released, account), lambda: results.text_of_summary(released, account, size)
+    )
     run.write(
-        card=lambda: file_content(release_card(released, ledger=account), arguments.card),
+        card=lambda: results.card(arguments, released, ledger=account),
         picture=lambda: outputs.picture(arguments, "SummaryDisplay.from_summary", released),
     )
 
 
-def _text_of_summary(released, account, size):
-    rows = [(column.name, *map(column.flag_in_words, _FLAGS)) for column in released.columns]
-    sentences = [*(released.suspicious or [NOTHING]), outputs.spent_in_words(released.privacy_spent, account)]
-    title = wrapped(f"Shares of {size}, with simultaneous 95% intervals")
-    return "\n\n".join([title, aligned(("column", *_FLAGS), rows), wrapped("\n".join(sentences))])
-
-
-def _fields_of_summary(released, account):
-    """Contents of the JSON."""
-    columns = [
-        {
-            "column": column.name,
-            "shares": [dict(zip(_SHARE_FIELDS, row, strict=True)) for row in column.rows()],
-            "suspicious": column.suspicious,
-        }
-        for column in released.columns
-    ]
-    return {
-        "command": "summary",
-        "n_samples": released.n_samples,
-        "columns": columns,
-        "suspicious": released.suspicious,
-        "mechanism": released.entry.mechanism,
-    } | outputs.fields_of_cost(released.privacy_spent, account)
-
-
-# --- Choices ----------------------------------------------------------------------------------------------------------
-
-
-_CLEAR = 3  # multiple of the noise scale above which a gap is clear: see `gaps_` of the estimator
-
-
 def plan(arguments, run):
-    """Print a plan of `select` with this epsilon, or the smallest epsilon that it needs."""
-    codebook = Codebook.read(arguments.codebook)
-    _check_choice(arguments, codebook)
-    public = codebook.target(arguments.target, arguments.features)
-    n_features = len(public["bounds"]) + len(public["categories"])
-    if arguments.error is None:
-        rows = _selector(arguments, public).plan(arguments.n_samples, n_features)
-    else:
-        rows = plan_release(
-            **_given(arguments, "n_samples", "k", "error", "delta"),
-            n_features=n_features - len(arguments.keep),
-            n_classes=len(public["classes"]) if "classes" in public else None,
-            max_rows_per_group=public.get("max_rows_per_group"),
-        )
-    of_names = [row for row in rows if row.release == "names"]  # which `select` can make
-    of_names.sort(key=lambda row: row.statistic != arguments.statistic)
-    if arguments.json:
-        outputs.print_json({"command": "plan", "sought": rows.sought, "releases": [row._asdict() for row in of_names]})
-    else:
-        print(ReleasePlan(tuple(of_names), rows.sought))
+    """Show a plan of `select` with this epsilon, or the smallest epsilon or number of people that it needs."""
+    public = _codebook(arguments).target(arguments.target, arguments.features)
+    refuse_no_choice(arguments.k, arguments.keep, len(public["bounds"] | public["categories"]))
+    check_goal(arguments.error, arguments.found)
+    if arguments.n_samples is not None:
+        check_whole(arguments.n_samples, "n_samples", FEWEST)
+    rows = results.plan_of_names(arguments, public)
+    run.show(lambda: {"sought": rows.sought, "releases": [row._asdict() for row in rows]}, lambda: str(rows))
 
 
 def select(arguments, run):
     """Read the table, ask, choose the columns that predict a target best, and publish their names."""
-    codebook, account = Codebook.read(arguments.codebook), outputs.open_to_pay(arguments.ledger, run.interrupts)
-    _check_choice(arguments, codebook)
-    choice = (arguments.target, arguments.features)
-    records = codebook.records(read_frame(open_data(arguments), codebook, *choice), *choice)
+    codebook, account, _, records = _read(arguments, run, arguments.target, arguments.features)
     names = records["X"].column_names
-    selector = _selector(arguments, codebook.target(arguments.target, names))
+    selector = results.selector_of(arguments, codebook.target(arguments.target, names))
     selector.set_params(ledger=account, verbose=int(arguments.verbose))
-    n_samples, size = size_in_words(records, codebook)
-    outputs.ask(arguments, account, *_beforehand(selector, n_samples, size, len(names)))
-    with contextlib.redirect_stdout(sys.stderr):  # of progress
-        selector.fit(**records)
-    chosen = _chosen(selector)
-    if arguments.json:
-        outputs.print_json(_fields_of_choice(arguments, selector, chosen, n_samples))
-    else:
-        print(_text_of_choice(arguments, selector, chosen, size))
-    _write_choice(arguments, run, selector, chosen)
-
-
-def _check_choice(arguments, codebook):
-    """Raise unless the options name columns that the codebook describes, of a type that is used."""
-    features, keep = arguments.features, arguments.keep
-    codebook.target(arguments.target, [*(features or []), *keep])
-    if features is not None and not set(keep) <= set(features):
-        raise ValueError(f"--keep must be among --features, got {escaped(', '.join(keep))}.")
-
-
-def _selector(arguments, public):
-    return PrivateSelectKBest(**_given(arguments, "k", "statistic", "epsilon", "delta", "keep"), **public)
-
-
-def _given(arguments, *names):
-    """Options of the same names in Python."""
-    return {name: getattr(arguments, name) for name in names}
-
-
-def _beforehand(selector, n_samples, size, n_features):
-    """The choice to be made, and what it will find, from public numbers, so that no budget is wasted on noise."""
-    planned = selector.plan(n_samples, n_features)[0]
-    yield f"{selector.k} of {n_features - len(selector.keep)} columns, by {selector.statistic}, from {size}."
-    if planned.found == planned.found:  # not NaN: there is an assumption about the scores
-        yield (
-            f"About {planned.found:.0%} of the best {selector.k} will be found, if scores fall as slowly as on a third "
-            "of public tables."
-        )
-
-
-def _chosen(selector):
-    """The names of the chosen columns, best first."""
-    return selector.feature_names_in_[best_first(selector.ranking_)[: selector.n_ranked_]].tolist()
-
-
-def _text_of_choice(arguments, selector, chosen, size):
-    gaps, chosen, sentences = getattr(selector, "gaps_", []), [escaped(name) for name in chosen], []
-    title = f"The best columns to predict {escaped(arguments.target)}, from {size}, by {selector.statistic}"
-    table = "\n".join(chosen)
-    if len(gaps):
-        rows = [*zip(chosen, [f"{gap:.4f}" for gap in gaps], strict=False), (chosen[-1], "")]
-        table = aligned(("column", "gap to the next"), rows)
-        sentences.append(f"A gap above {in_short(_CLEAR * selector.noise_scale_)} exceeds the noise.")
-    if selector.criterion_ == "joint":
-        sentences.append("Each column was chosen by its gain over the columns before it.")
-    if arguments.keep:
-        sentences.append(f"Kept in any case: {escaped(', '.join(arguments.keep))}.")
-    sentences.append(outputs.spent_in_words(selector.privacy_spent_, selector.ledger))
-    return "\n\n".join([wrapped(title), table, wrapped("\n".join(sentences))])
-
-
-def _fields_of_choice(arguments, selector, chosen, n_samples):
-    """Contents of the JSON."""
-    gaps = getattr(selector, "gaps_", None)
-    return {
-        "command": "select",
-        "target": arguments.target,
-        "chosen": chosen,
-        "kept": arguments.keep,
-        "gaps": gaps,
-        "clear_gap": None if gaps is None else _CLEAR * selector.noise_scale_,
-        "statistic": selector.statistic,
-        "criterion": selector.criterion_,
-        "mechanism": selector.mechanism_,
-        "noise_scale": selector.noise_scale_,
-        "n_samples": n_samples,
-        "n_features": selector.n_features_in_,
-    } | outputs.fields_of_cost(selector.privacy_spent_, selector.ledger)
-
-
-def _write_choice(arguments, run, selector, chosen):
-    """Write the requested files."""
-    contents = {
-        "output": lambda: "".join(f"{name}\n" for name in [*arguments.keep, *chosen]).encode(),
-        "card": lambda: file_content(release_card(selector), arguments.card),
-    }
-    if len(getattr(selector, "gaps_", [])):
-        contents["picture"] = lambda: outputs.picture(arguments, "GapsDisplay.from_estimator", selector)
-    elif arguments.picture is not None:
+    n_samples, size = results.size_in_words(records, codebook)
+    outputs.ask(arguments, account, results.beforehand(selector, n_samples, size, len(names)))
+    selector.fit(**records)
+    chosen, has_gaps = results.chosen_by(selector), len(getattr(selector, "gaps_", [])) > 0
+    run.show(
+        lambda: results.fields_of_choice(arguments, selector, chosen, n_samples),
+        lambda: results.text_of_choice(arguments, selector, chosen, size),
+    )
+    if arguments.picture is not None and not has_gaps:
         print("warning: there are no gaps to plot, so no picture was written.", file=sys.stderr)
-    run.write(**contents)
+    picture = {"picture": lambda: outputs.picture(arguments, "GapsDisplay.from_estimator", selector)}
+    run.write(
+        output=lambda: "".join(f"{name}\n" for name in [*arguments.keep, *chosen]).encode(),
+        card=lambda: results.card(arguments, selector),
+        **picture if has_gaps else {},
+    )

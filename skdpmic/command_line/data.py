@@ -1,24 +1,15 @@
-"""The table of a command (CSV or Parquet), of which only columns described by a codebook are read."""
+"""The file of a command: its kind, and the names of its columns, which take no library of tables for a CSV."""
 
 import csv
 import gzip
 import os
 from pathlib import Path
 
-try:
-    import pyarrow
-    import pyarrow.csv
-    import pyarrow.parquet
-    from pyarrow import compute, types
-except ImportError as error:
-    raise ImportError("reading a table requires pyarrow: pip install 'skdpmic[command-line]'") from error
-
 from skdpmic._utils.readable import refuse_repeated
-from skdpmic._utils.texts import counted, quoted, read_by_engine
+from skdpmic._utils.texts import imported, quoted, read_by_engine
 from skdpmic._utils.user_files import check_regular
-from skdpmic.codebook.toml_file import BOOLEAN, DATE, DURATION
-from skdpmic.table.records import FEWEST
-from skdpmic.table.values import read_people
+
+REQUIRES = "reading a table requires pyarrow: pip install 'skdpmic[command-line]'"
 
 
 def open_data(arguments):
@@ -34,206 +25,6 @@ def open_data(arguments):
         f"{arguments.data!r} must be a .csv, .tsv, .txt (each also .gz) or .parquet file, got another: save a table of "
         "another kind as one of these first."
     )
-
-
-def read_frame(source, codebook, target=None, features=None):
-    """The columns used, as an Arrow table.
-
-    Parameters
-    ----------
-    source : CsvFile or ParquetFile
-    codebook : Codebook
-    target : str, default=None
-    features : list of str, default=None
-        Features, as in :meth:`Codebook.records`.
-
-    Returns
-    -------
-    pyarrow.Table
-    """
-    if not any(codebook.entry(name) for name in source.names):
-        raise ValueError(
-            f"{source.name} must have columns that the codebook describes, got none: if a title or a note stands above "
-            "their names, delete the lines above them."
-        )
-    # The names determine which columns are needed, and whether any are missing.
-    no_rows = pyarrow.schema([(name, pyarrow.string()) for name in source.names]).empty_table()
-    used = codebook.records(no_rows, target, features)["X"].column_names + ([] if target is None else [target])
-    frame = source.read({name: codebook.entry(name) for name in used} | dict.fromkeys(codebook.groups))
-    if frame.num_rows < FEWEST:
-        raise ValueError(f"{source.name} must hold at least {FEWEST} records, got {frame.num_rows}.")
-    if target is not None:
-        _check_target(frame[target], f"column {quoted(target)} of {source.name}")
-    return frame
-
-
-def _check_target(column, where):
-    """Raise if a record lacks the target; the estimator refuses a label that the codebook does not list."""
-    if compute.any(compute.is_null(column, nan_is_null=True)).as_py():
-        raise ValueError(
-            f"{where} must have a value in every record, because it is the target: keep only the records that have a "
-            "value, whose number is then public, or describe it in the codebook by labels, with one for the others, "
-            "and write that there."
-        )
-
-
-def size_in_words(records, codebook):
-    """The public number of records or people, as a number and in words."""
-    n_rows = records["X"].num_rows
-    if "groups" not in records:
-        return n_rows, counted(n_rows, "record")
-    n_people = read_people(records["groups"], codebook.max_rows_per_group, n_rows).n_groups
-    return n_people, f"{n_people:,} people"
-
-
-# --- Parquet ---------------------------------------------------------------------------------------------------------
-
-
-class ParquetFile:
-    """A Parquet file.
-
-    Parameters
-    ----------
-    path : str
-    """
-
-    def __init__(self, path):
-        self.name = os.path.basename(path)
-        open(path, "rb").close()  # raises if it may not be read
-        self._file = read_by_engine(self.name, pyarrow.parquet.ParquetFile, path)
-        self.outline = self._file.schema_arrow
-        self.names = self.outline.names
-        refuse_repeated(self.names, f"{self.name} must have distinct column names")
-
-    def read(self, entries):
-        """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
-        names = [name for name in self.names if name in entries]
-        table = read_by_engine(self.name, self._file.read, columns=names)
-        return pyarrow.table([self._described(table.column(name), entries[name], name) for name in names], names)
-
-    def _described(self, column, entry, name):
-        """A column of the type that the codebook says: text is read as in a CSV, and numbers may be durations."""
-        where = f"column {quoted(name)} of {self.name}"
-        if entry is not None and _is_text(column.type) and not entry.has_text_labels:
-            return _spelled(column.cast(pyarrow.string()), entry, where)
-        is_duration = entry is not None and entry.kind == DURATION
-        return _in_unit(column, entry, where) if is_duration and _is_numeric(column.type) else column
-
-
-def _is_text(kind):
-    """Whether an Arrow type holds text, perhaps as a dictionary."""
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return types.is_string(kind) or types.is_large_string(kind)
-
-
-def _is_numeric(kind):
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-
-
-# --- Values as text --------------------------------------------------------------------------------------------------
-
-
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", ".")  # in lower case, without surrounding spaces
-TRUE, FALSE = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "0", "0.0")
-_MICROSECONDS = {unit: 10**6 * n for unit, n in {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}.items()}
-_MICROSECONDS["weeks"] = 7 * _MICROSECONDS["days"]
-_TIME, _DIGIT = pyarrow.timestamp("us"), r":\d\d(?:\.\d+)?"
-_ZONE = rf"{_DIGIT}(?:Z|[+-]\d\d(?::?\d\d)?)$"
-
-
-def _spelled(text, entry, name, decimal="."):
-    """Parse a column of text into values.
-
-    Parameters
-    ----------
-    text : pyarrow.Array of strings
-    entry : ColumnEntry or None
-        Codebook entry of the column; None keeps text, for columns that identify people.
-    name : str
-        Name of the column in errors, which quote no value.
-    decimal : str, default="."
-        Decimal point.
-
-    Returns
-    -------
-    pyarrow.Array
-        Array whose type depends on the entry only: float64, timestamp, duration, boolean or text.
-    """
-    labels = [label for label in (entry and entry.labels) or () if isinstance(label, str)]
-    if not labels and any(abs(label) > 2**53 for label in (entry and entry.labels) or ()):
-        raise ValueError(f"the labels of {name} must be text above 2**53: write them in quotes in the codebook.")
-    text = _without_missing(text, labels)
-    if entry is None or labels:
-        return text
-    text = compute.utf8_trim_whitespace(text)
-    if entry.kind == BOOLEAN:
-        return _booleans(text, name)
-    if entry.kind == DATE:
-        return _read(_dates, text, f"{name} must hold dates as 2024-12-31 or 2024-12-31 23:59:59")
-    form = f"{name} must hold numbers with the decimal point {quoted(decimal)} and no other signs, such as '%'"
-    numbers = _read(_numbers, text, form, decimal)
-    return _in_unit(numbers, entry, name) if entry.kind == DURATION else numbers
-
-
-def _in_unit(values, entry, name):
-    """A column of durations, from numbers in the unit of the codebook."""
-    return _read(_durations, values, f"{name} must hold numbers of {entry.unit}", _MICROSECONDS[entry.unit])
-
-
-def _read(convert, values, must, *options):
-    """``convert(values, *options)``, with errors replaced by one that does not quote the value."""
-    try:
-        return convert(values, *options)
-    except pyarrow.ArrowException:
-        pass
-    raise ValueError(f"{must}, got at least one other value.")
-
-
-def _without_missing(text, labels):
-    """Null in place of spellings of missing values, except those that are labels."""
-    plain = compute.utf8_lower(compute.utf8_trim_whitespace(text))
-    is_label = _is_one_of(text, labels)
-    is_missing = compute.and_not(_is_one_of(plain, MISSING), is_label)
-    return compute.if_else(is_missing, pyarrow.scalar(None, pyarrow.string()), text)
-
-
-def _is_one_of(text, texts):
-    return compute.is_in(text, value_set=pyarrow.array(texts, pyarrow.string()))
-
-
-def _numbers(text, decimal):
-    if decimal != ".":  # a point could then be a thousands separator
-        text = compute.replace_substring(compute.replace_substring(text, ".", "?"), decimal, ".")
-    return compute.cast(text, pyarrow.float64())
-
-
-def _booleans(text, name):
-    plain = compute.utf8_lower(text)
-    is_true, is_false = _is_one_of(plain, TRUE), _is_one_of(plain, FALSE)
-    known = compute.or_(compute.or_(is_true, is_false), compute.is_null(text))
-    if not compute.all(known, min_count=0).as_py():
-        spellings = ", ".join((*TRUE, *FALSE))
-        raise ValueError(f"{name} must hold one of {spellings} (in any case), got at least one other value.")
-    return compute.if_else(compute.is_null(text), pyarrow.scalar(None, pyarrow.bool_()), is_true)
-
-
-def _dates(text):
-    """Timestamps in microseconds; with a time zone, in UTC."""
-    text = compute.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")  # truncates to microseconds
-    has_zone, nothing = compute.match_substring_regex(text, _ZONE), pyarrow.scalar(None, pyarrow.string())
-    zoned = compute.cast(compute.if_else(has_zone, text, nothing), pyarrow.timestamp("us", "UTC"))
-    plain = compute.cast(compute.if_else(has_zone, nothing, text), _TIME)
-    return compute.coalesce(compute.cast(zoned, _TIME), plain)
-
-
-def _durations(values, microseconds):
-    numbers = compute.cast(values, pyarrow.float64())
-    numbers = compute.if_else(compute.is_nan(numbers), pyarrow.scalar(None, pyarrow.float64()), numbers)
-    counts = compute.cast(compute.round(compute.multiply(numbers, float(microseconds))), pyarrow.int64())
-    return compute.cast(counts, pyarrow.duration("us"))
-
-
-# --- CSV -------------------------------------------------------------------------------------------------------------
 
 
 _MOST_BYTES = 2**22  # of the names in the first line, as many as a codebook has
@@ -254,12 +45,12 @@ class CsvFile:
     """
 
     def __init__(self, path, delimiter=",", decimal=".", has_line_breaks=False):
-        self._path, self.name = path, os.path.basename(path)
-        self._delimiter, self._decimal, self._has_line_breaks = delimiter, decimal, has_line_breaks
+        self.path, self.name = path, os.path.basename(path)
+        self.delimiter, self.decimal, self.has_line_breaks = delimiter, decimal, has_line_breaks
         header = self._header(read_by_engine(self.name, self._first_line))
         # The input of a template is names only, because a CSV file has no types.
         self.outline = self.names = [name for name in header if name]  # columns without a name cannot be described
-        self._all_names = [name or f"\0{j}" for j, name in enumerate(header)]
+        self.all_names = [name or f"\0{j}" for j, name in enumerate(header)]
         refuse_repeated(self.names, f"{self.name} must have distinct column names in its first line")
 
     def read(self, entries):
@@ -268,31 +59,25 @@ class CsvFile:
         Parameters
         ----------
         entries : dict of str to ColumnEntry or None
-            Entries for :func:`_spelled`.
+            How values are read; None keeps text, for columns that identify people.
 
         Returns
         -------
         pyarrow.Table
         """
-        names = [name for name in self.names if name in entries]
-        n_lines = read_by_engine(self.name, self._n_lines)
-        if n_lines == 0:  # an error in pyarrow
-            return pyarrow.table({})
-        texts = self._texts(names)
-        if texts.num_rows != n_lines and not self._has_line_breaks:
-            raise ValueError(
-                f"{self.name} must have one record per line, got a value over several lines: a quotation mark is not "
-                "closed, or a quoted value contains a line break, which --line-breaks allows."
-            )
-        where = {name: f"column {quoted(name)} of {self.name}" for name in names}
-        columns = [_spelled(texts[name], entries[name], where[name], self._decimal) for name in names]
-        return pyarrow.table(columns, names)
+        from skdpmic.command_line.reading import read_csv
+
+        return read_csv(self, entries)
+
+    def lines(self):
+        """The file, opened for its lines, in an encoding in which all bytes are valid."""
+        return (gzip.open if self.path.lower().endswith(".gz") else open)(self.path, "rt", encoding="latin-1")
 
     def _header(self, line):
         """The names in the first line."""
         try:
             text = line.encode("latin-1").decode("utf-8-sig")
-            names = next(csv.reader([text], delimiter=self._delimiter, strict=True), [])
+            names = next(csv.reader([text], delimiter=self.delimiter, strict=True), [])
         except (UnicodeDecodeError, csv.Error):
             names = []
         is_title = sum(map(bool, names)) == 1 < len(names) - 1
@@ -303,38 +88,35 @@ class CsvFile:
                 "encoding as CSV UTF-8, and let the name of a compressed or Parquet file end in .csv.gz or .parquet."
             )
         other = next((sign for sign in _DELIMITERS if len(names) == 1 and sign in names[0]), None)
-        if other is not None and self._delimiter not in names[0]:
+        if other is not None and self.delimiter not in names[0]:
             raise ValueError(
-                f"{self.name} must have {quoted(self._delimiter)} between names, got another delimiter: pass "
+                f"{self.name} must have {quoted(self.delimiter)} between names, got another delimiter: pass "
                 f"--delimiter {_DELIMITERS[other]}."
             )
         return names
 
-    def _lines(self):
-        """The file, opened for its lines, in an encoding in which all bytes are valid."""
-        return (gzip.open if self._path.lower().endswith(".gz") else open)(self._path, "rt", encoding="latin-1")
-
     def _first_line(self):
-        with self._lines() as file:
+        with self.lines() as file:
             return file.readline(_MOST_BYTES + 1)
 
-    def _n_lines(self):
-        """The number of lines after the header; of several columns, only of nonempty ones."""
-        with self._lines() as file:
-            return sum(line != "\n" or len(self._all_names) == 1 for line in file) - 1
 
-    def _texts(self, names):
-        """These columns as text; errors quote none of it."""
-        texts, n_names = dict.fromkeys(self._all_names, pyarrow.string()), len(self._all_names)
-        # Values may hold line breaks, so that blocks do not end inside quotes.
-        parsing = {"delimiter": self._delimiter, "newlines_in_values": True, "ignore_empty_lines": n_names > 1}
-        options = (
-            pyarrow.csv.ReadOptions(column_names=self._all_names, skip_rows=1),
-            pyarrow.csv.ParseOptions(**parsing),
-            pyarrow.csv.ConvertOptions(column_types=texts, include_columns=names, strings_can_be_null=False),
-        )
-        try:
-            return read_by_engine(self.name, pyarrow.csv.read_csv, self._path, *options)
-        except ValueError as error:
-            message = f"{error} Every line must have {n_names} values in UTF-8, as the first has names."
-        raise ValueError(message)
+class ParquetFile:
+    """A Parquet file, whose names are read without the functions of pyarrow that compute.
+
+    Parameters
+    ----------
+    path : str
+    """
+
+    def __init__(self, path):
+        self.path, self.name = path, os.path.basename(path)
+        open(path, "rb").close()  # raises if it may not be read
+        self.outline = read_by_engine(self.name, imported("pyarrow.parquet", REQUIRES).read_schema, path)
+        self.names = self.outline.names
+        refuse_repeated(self.names, f"{self.name} must have distinct column names")
+
+    def read(self, entries):
+        """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
+        from skdpmic.command_line.reading import read_parquet
+
+        return read_parquet(self, entries)

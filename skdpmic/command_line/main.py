@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import csv
-import io
 import math
 import os
 import re
@@ -21,7 +20,7 @@ from skdpmic.command_line.outputs import Interrupts, Outputs
 
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
 _IN_PYTHON = {  # how errors of the package name what is an option, a file or the codebook here
-    r"^(k|epsilon|delta|statistic|keep|features|error) must ": r"--\1 must ",
+    r"^(k|epsilon|delta|statistic|keep|features|error|found) must ": r"--\1 must ",
     r"^n_samples must ": "--n-samples must ",
     r"^(y|classes|target_bounds) must ": "--target must ",
     r"^(frame|X) must ": "{data} must ",
@@ -52,24 +51,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     outputs.write_all_letters()
     arguments = parse_options(argv)
-    interrupts = Interrupts()
-    with contextlib.redirect_stderr(outputs.UnfailingStream(sys.stderr)), interrupts.handled(), _warnings_in_short():
-        run, printed = Outputs(arguments, interrupts), io.StringIO()
-        status, message = _executed(arguments, run, printed)
-        if printed.getvalue():  # after the files, because a reader may close stdout
-            status, message = _shown(printed.getvalue(), run, status, message)
+    run, stderr = Outputs(arguments, Interrupts()), outputs.UnfailingStream(sys.stderr)
+    with contextlib.redirect_stderr(stderr), run.interrupts.handled(), _warnings_in_short():
+        status, message = _executed(arguments, run)
+        if run.shown:  # after the files, because a reader may close stdout
+            status, message = _shown(run, status, message)
         if message is not None:
             print(wrapped(f"skdpmic {arguments.command}: {message}"), file=sys.stderr)
     return status
 
 
-def _executed(arguments, run, printed):
-    """The exit status of a command and the message of its error; its output is kept for later."""
+def _executed(arguments, run):
+    """The exit status of a command and the message of its error; its result is kept for later."""
     try:
         with run:
             run.begin()
-            with contextlib.redirect_stdout(printed):
-                # Imported here, so that help and invalid options are fast.
+            with contextlib.redirect_stdout(sys.stderr):  # of progress
+                # Imported now, so that help and invalid options are fast.
                 getattr(import_module("skdpmic.command_line.commands"), arguments.command)(arguments, run)
         return DONE, None
     except outputs.DeclinedError:
@@ -77,8 +75,7 @@ def _executed(arguments, run, printed):
     except BudgetError as error:
         return REFUSED, str(error)
     except outputs.UnwrittenError as error:
-        (errors,) = error.args
-        files = [f"{path!r} could not be written: {_without_data(one)}" for path, one in errors.items()]
+        files = [f"{path!r} could not be written: {_without_data(one)}" for path, one in error.args[0].items()]
         return UNWRITTEN, "\n".join(files)
     except (KeyboardInterrupt, Exception) as error:
         number, is_paid = run.interrupts.number, run.interrupts.is_paid
@@ -89,14 +86,14 @@ def _executed(arguments, run, printed):
         return status, f"{message} The cost was charged before." if is_paid else message
 
 
-def _shown(text, run, status, message):
+def _shown(run, status, message):
     """Print a result, to stderr if stdout fails: what is paid for is kept, but a reader may stop early."""
     try:
-        sys.stdout.write(text)
+        sys.stdout.write(run.shown + "\n")
         sys.stdout.flush()
     except outputs.STREAM_ERRORS as error:
         if not run.written:
-            print(_UNSHOWN, text, sep="\n", end="", file=sys.stderr)
+            print(_UNSHOWN, run.shown, sep="\n", file=sys.stderr)
         if not isinstance(error, BrokenPipeError):
             return status or UNWRITTEN, message or f"stdout could not be written: {_without_data(error)}"
     return status, message
@@ -117,9 +114,9 @@ def _in_words_of_options(message, arguments):
     return message
 
 
-def _warning(message):
+def _warn(message, *_):
     message = str(message).replace("skdpmic.plan_release", "python -m skdpmic plan")
-    return wrapped(f"warning: {escaped(' '.join(message.split()))}")
+    print(wrapped(f"warning: {escaped(' '.join(message.split()))}"), file=sys.stderr)
 
 
 @contextlib.contextmanager
@@ -127,7 +124,7 @@ def _warnings_in_short():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)  # the category used by this package
-        warnings.showwarning = lambda message, *_: print(_warning(message), file=sys.stderr)
+        warnings.showwarning = _warn
         yield
 
 
@@ -144,24 +141,6 @@ _STATUSES = {
 }
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose help and errors are broken between words to fit the terminal."""
-
-    def __init__(self, description, **options):
-        first, *others = [(f"  {status}", meaning) for status, meaning in _STATUSES.items()]
-        super().__init__(
-            description=wrapped(description),
-            epilog=f"exit status:\n{aligned(first, others)}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            **options,
-        )
-
-    def error(self, message):
-        """Print the usage and the message, and exit."""
-        self.print_usage(sys.stderr)
-        self.exit(USAGE, wrapped(f"{self.prog}: error: {message}") + "\n")
-
-
 def parse_options(argv):
     """Parse the options of a command; its name is `command`.
 
@@ -174,12 +153,14 @@ def parse_options(argv):
     -------
     argparse.Namespace
     """
-    what = "Choose the columns of a table that predict a target, under differential privacy."
-    parser = _Parser(what, prog="python -m skdpmic")
+    done, *failed = [(f"  {status}", meaning) for status, meaning in _STATUSES.items()]
+    end = {"epilog": f"exit status:\n{aligned(done, failed)}", "formatter_class": argparse.RawDescriptionHelpFormatter}
+    what = wrapped("Choose the columns of a table that predict a target, under differential privacy.")
+    parser = argparse.ArgumentParser("python -m skdpmic", description=what, **end)
     parser.add_argument("--version", action="version", version=f"skdpmic {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (what, required, others) in _COMMANDS.items():
-        command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+        command = commands.add_parser(name, help=what, description=wrapped(f"{what[0].upper()}{what[1:]}."), **end)
         for option in [*required, *others, "--json"]:
             command.add_argument(*option.split(), **_OPTIONS[option]).required = option in required
     if not (sys.argv[1:] if argv is None else argv):
@@ -187,8 +168,10 @@ def parse_options(argv):
         raise SystemExit(USAGE)
     arguments = parser.parse_args(argv)
     fail = commands.choices[arguments.command].error
-    if arguments.command == "plan" and (arguments.epsilon is None) == (arguments.error is None):
-        fail("pass either --epsilon or --error")
+    if arguments.command == "plan":
+        goals = [arguments.error, arguments.found]
+        if [arguments.n_samples, arguments.epsilon, *goals].count(None) != 2 or None not in goals:
+            fail("pass two of --n-samples, --epsilon and a goal: --found or --error")
     if arguments.command == "ledger":
         has_limits = arguments.delta or arguments.max_rows_per_person is not None
         if arguments.create != (arguments.epsilon is not None) or (has_limits and not arguments.create):
@@ -241,6 +224,7 @@ def _switch(help_):
 _TABLE = "a .csv, .tsv or .txt file (or .gz of one) with column names in the first line, or a .parquet file"
 _CARD = "write a privacy card to publish with the result, as .html or .json"
 _PICTURE = "plot the result to a .png, .svg or .pdf file"
+_STATISTICS = ("mtv_r", "mic_r", "kendall")  # of the registry, which takes long to import
 _OPTIONS = {  # as argparse takes them
     "data": _value("DATA", _TABLE),
     "file": _value("FILE", "the ledger"),
@@ -250,8 +234,9 @@ _OPTIONS = {  # as argparse takes them
     "--n-samples": _value("N", "number of records (or people)", type=int),
     "--epsilon": _value("E", "privacy budget, above 0", type=_finite),
     "--delta": _value("D", "delta, far below 1 / N if not 0 (default: 0)", type=_finite, default=0.0),
+    "--found": _value("R", "find this share of the best columns, such as 0.8", type=_finite),
     "--error": _value("R", "distinguish scores that differ by R", type=_finite),
-    "--statistic": _value("NAME", "how columns are scored (default: mtv_r)", default="mtv_r"),
+    "--statistic": _value("NAME", "how columns are scored (default: mtv_r)", default="mtv_r", choices=_STATISTICS),
     "--features": _value("A,B,...", "choose among these columns only", type=_names),
     "--keep": _value("A,B,...", "keep these columns in any case, at no cost", type=_names, default=[]),
     "--delimiter": _value("C", "delimiter of values in a text file (default: , or tab in .tsv)", type=_letter),
@@ -268,25 +253,20 @@ _OPTIONS = {  # as argparse takes them
     "--json": _switch("print one JSON object and nothing else"),
 }
 _FORMAT = ("--delimiter", "--decimal", "--line-breaks")
+_OF_TABLE = ("data", "--codebook", "--epsilon")
+_GOAL = ("--codebook", "--target", "--k")
 _CHOICE = ("--statistic", "--features", "--keep")
+_PLANNED = ("--n-samples", "--epsilon", "--found", "--error", "--delta")
 _SPENDING = ("--delta", "--ledger", "--yes", "--verbose", "--card", "--picture")
 _LIMITS = ("--create", "--epsilon", "--delta", "--max-rows-per-person", "--picture")
 _COMMANDS = {  # what each is for, the options that it requires, and others
-    "template": ("print a codebook to fill in, from names and types of columns", ["data"], [*_FORMAT, "-o --output"]),
-    "summary": (
-        "check privately whether a codebook fits the data",
-        ["data", "--codebook", "--epsilon"],
-        [*_FORMAT, *_SPENDING],
-    ),
-    "plan": (
-        "plan the noise of a choice, or the epsilon it needs; free",
-        ["--codebook", "--target", "--k", "--n-samples"],
-        [*_CHOICE, "--epsilon", "--error", "--delta"],
-    ),
+    "template": ("print a codebook to fill in, from names and types of columns", ("data",), (*_FORMAT, "-o --output")),
+    "summary": ("check privately whether a codebook fits the data", _OF_TABLE, _FORMAT + _SPENDING),
+    "plan": ("plan the noise of a choice, or the epsilon or people it needs; free", _GOAL, _CHOICE + _PLANNED),
     "select": (
         "publish the names of the columns that predict a target best",
-        ["data", "--codebook", "--target", "--k", "--epsilon"],
-        [*_FORMAT, *_CHOICE, *_SPENDING, "-o --output"],
+        ("data", *_GOAL, "--epsilon"),
+        (*_FORMAT, *_CHOICE, *_SPENDING, "-o --output"),
     ),
-    "ledger": ("print a privacy budget and its charges, or create one", ["file"], _LIMITS),
+    "ledger": ("print a privacy budget and its charges, or create one", ("file",), _LIMITS),
 }

@@ -15,7 +15,7 @@ from skdpmic._utils.texts import budget, budget_left, escaped, wrapped
 from skdpmic._utils.user_files import Draft, check_regular, plain
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
-from skdpmic.budget.ledger_entry import PERSON, per
+from skdpmic.budget.ledger_entry import PERSON, LedgerEntry, per
 
 _READ, _WRITTEN = ("data", "codebook", "ledger", "file"), ("output", "card", "picture")
 _OF_A_LEDGER = ("", "-journal", "-wal", "-shm")  # endings of its files, which SQLite writes
@@ -36,18 +36,19 @@ class Outputs(contextlib.ExitStack):
 
     Attributes
     ----------
+    shown : str
+        The result, to be printed when all files are written; empty if there is none.
     written : list of str
         Paths of the files written so far.
     """
 
     def __init__(self, arguments, interrupts):
         super().__init__()
-        paths = {name: getattr(arguments, name, None) for name in _WRITTEN}
-        self._paths = {name: path for name, path in paths.items() if path is not None}
+        self._paths = {name: path for name in _WRITTEN if (path := getattr(arguments, name, None)) is not None}
         read = [path for name in _READ if (path := getattr(arguments, name, None)) and not is_url(path)]
-        self._read = [path + ending for path in read for ending in _OF_A_LEDGER]
-        self._is_new = arguments.command == "template"  # an existing codebook may already be filled in
-        self._drafts, self.written, self.interrupts = {}, [], interrupts
+        self._read = [path + ending for path in read for ending in _OF_A_LEDGER] + ["/dev/stdout"]  # if redirected
+        self._drafts, self._arguments = {}, arguments
+        self.shown, self.written, self.interrupts = "", [], interrupts
 
     def begin(self):
         """Begin all files, before anything is charged; an error if any cannot be written."""
@@ -60,6 +61,13 @@ class Outputs(contextlib.ExitStack):
             self._drafts[name] = draft
         if "picture" in self._paths:
             _check_plotting()
+
+    def show(self, fields, text):
+        """Keep a result for later: the fields of one JSON object, or a text, which functions without arguments make."""
+        if self._arguments.json:
+            self.shown = json.dumps(plain({"command": self._arguments.command} | fields()), indent=2, allow_nan=False)
+        else:
+            self.shown = text()
 
     def write(self, **contents):
         """Write the files that were asked for.
@@ -87,7 +95,8 @@ class Outputs(contextlib.ExitStack):
             raise UnwrittenError(errors)
 
     def _refuse_existing(self, path):
-        if self._is_new and os.path.lexists(path):
+        # An existing codebook may already be filled in.
+        if self._arguments.command == "template" and os.path.lexists(path):
             raise FileExistsError(f"{path!r} already exists, and is not overwritten.")
 
 
@@ -116,11 +125,6 @@ def picture(arguments, display, shown):
 
 
 # --- Streams ----------------------------------------------------------------------------------------------------------
-
-
-def print_json(fields):
-    """Print one JSON object with plain numbers, and null for absent ones."""
-    print(json.dumps(plain(fields), indent=2, allow_nan=False))
 
 
 STREAM_ERRORS = (AttributeError, OSError, ValueError)  # no stream, no reader, a full disk, or closed
@@ -246,8 +250,10 @@ class PayingLedger(BudgetLedger):
             super().charge_entry(entry)
 
 
-def open_ledger(path, kind=BudgetLedger):
-    """The ledger in an existing file or database. A mistyped name must not create a new budget."""
+def open_ledger(path, interrupts):
+    """The ledger in an existing file or database; None without a path. A mistyped name must not create a new budget."""
+    if path is None:
+        return None
     if not is_url(path):
         if not os.path.exists(path):
             raise FileNotFoundError(
@@ -255,33 +261,39 @@ def open_ledger(path, kind=BudgetLedger):
                 "creates it."
             )
         check_regular(path, "the ledger")
-    return kind.open(path)
-
-
-def open_to_pay(path, interrupts):
-    """The ledger at a path, opened to be charged; None without a path."""
-    if path is None:
-        return None
-    ledger = open_ledger(path, PayingLedger)
+    ledger = PayingLedger.open(path)
     ledger.interrupts = interrupts
     return ledger
 
 
-def ask(arguments, ledger, *facts):
+def refuse_unpaid(arguments, ledger, unit):
+    """Raise, before anything is read, if the cost does not fit, or if nobody can agree to it."""
+    if ledger is not None and ledger.composition == "basic" and not arguments.delta:  # others depend on the noise
+        entry = LedgerEntry(arguments.command, arguments.epsilon, unit=unit)
+        ledger.limits.check(entry, ledger.entries(), ledger.path)
+    if not _is_terminal():
+        ask(arguments, ledger)
+
+
+def _is_terminal():
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def ask(arguments, ledger, facts=()):
     """Raise unless the user agrees to the cost.
 
     Parameters
     ----------
     arguments : argparse.Namespace
     ledger : BudgetLedger or None
-    *facts : str
-        Information to print first, from public numbers.
+    facts : iterable of str, default=()
+        Information to print first, from public numbers; made only if the user is asked.
     """
     if arguments.yes:
         return
     cost = f"This will spend {budget(arguments.epsilon, arguments.delta)}. {_remains(ledger)}"
     print(wrapped("\n".join([*facts, cost])), file=sys.stderr)
-    if sys.stdin is None or not sys.stdin.isatty():
+    if not _is_terminal():
         print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
         raise DeclinedError
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)

@@ -13,18 +13,18 @@ from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, interval_column, number_column, why_broken
-from skdpmic._utils.texts import SILENT, Progress, counted, names_of, quoted, warn
+from skdpmic._utils.texts import SILENT, Progress, counted, names_of, require, warn
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.composition import check_confidence, rho_for, scale_for_rho
-from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian, with_noise
+from skdpmic.privacy.quantiles import gaussian_quantile
 from skdpmic.release.path import Ready, UnscoredPlan, UnscoredRelease, check_budget_and_run, run, store
 from skdpmic.statistics.ranks import MAX_RECORDS, concordance, in_order, mid_ranks
 from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity
-from skdpmic.table.facts import PublicFacts, listed
+from skdpmic.table.facts import FEWEST, PublicFacts, listed
 from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame
-from skdpmic.table.records import FEWEST, read_features
+from skdpmic.table.records import read_features
 from skdpmic.table.tables import open_table
 
 
@@ -120,8 +120,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
 def matrix_plan(estimator, facts, release_of, read_columns):
     """The plan of an estimator; a ValueError or TypeError if a parameter that all of them have is invalid."""
     check_budget_and_run(estimator)
-    if estimator.delta == 0:
-        raise ValueError(f"delta must be a number in (0, 1), got {quoted(estimator.delta)}.")
+    require(estimator.delta > 0, "delta must be a number in (0, 1)", estimator.delta)
     return MatrixPlan.of(estimator, facts, release_of=release_of, read_columns=read_columns)
 
 
@@ -365,7 +364,11 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         records = plan.read(X, None, groups)
         ready = plan.ready(records.public)
         published = run(ready.entry, partial(ready.draw, records), ledger=self.ledger, random_state=self.random_state)
-        store(self, published | _labelled(published["noisy_correlation_"], X))
+        noisy = published["noisy_correlation_"]
+        matrices = {"correlation_": nearest_correlation(noisy), "noisy_correlation_": noisy}
+        if is_frame(X):
+            matrices = {name: columns_by_columns(matrix, as_frame(X)) for name, matrix in matrices.items()}
+        store(self, published | matrices)
         return self
 
     def correlation_interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
@@ -448,14 +451,6 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         """A matrix in the form of `correlation_`."""
         like = self.correlation_
         return columns_by_columns(matrix, as_frame(like)) if is_frame(like) else matrix
-
-
-def _labelled(noisy, X):
-    """The released matrix and the nearest correlation matrix, with the column names of X if it has any."""
-    matrices = {"correlation_": nearest_correlation(noisy), "noisy_correlation_": noisy}
-    if not is_frame(X):
-        return matrices
-    return {name: columns_by_columns(matrix, as_frame(X)) for name, matrix in matrices.items()}
 
 
 _TIE_FREE = 3.0  # standard deviations of the noise

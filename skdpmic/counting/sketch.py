@@ -16,7 +16,7 @@ from sklearn.utils import InputTags, Tags, TargetTags
 from skdpmic._utils.arguments import is_number
 from skdpmic._utils.private_estimator import in_use
 from skdpmic._utils.readable import refuse_target_among
-from skdpmic._utils.texts import quoted, require_type
+from skdpmic._utils.texts import require, require_type
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic._utils.user_files import check_regular, read_json, write_whole
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
@@ -145,10 +145,8 @@ class RangeGridSketch:
         return sketch
 
     def _set_up(self, description, statistic, B, c, correction, n_parts, max_weight):
-        if not is_number(B) or not B >= 4:
-            raise ValueError(
-                f"B must be a number >= 4 in a sketch, because its number of records is open, got {quoted(B)}."
-            )
+        must = "B must be a number >= 4 in a sketch, because its number of records is open"
+        require(is_number(B) and B >= 4, must, B)
         kind = statistic_named(statistic, correction)
         check_mergeable(kind)
         check_takes_weights(kind, max_weight)
@@ -350,7 +348,19 @@ class RangeGridSketch:
             has counted a different number of records. The checksum detects damage; it does not stop people who forge
             counts and their checksum.
         """
-        sketch = unpack(data, cls.described)
+        line, counts = _contents(data)
+        try:
+            sketch, n_samples, identities = _without_records(line, cls.described, len(counts) // _COUNTS.itemsize)
+            is_whole = len(counts) == sketch._counts.nbytes and _line(sketch, n_samples, identities) == line
+            is_valid = is_whole and (n_samples > 0) == (len(identities) > 0)
+        except MemoryError:
+            raise
+        except Exception:
+            is_valid = False  # raised below, because the error and its traceback hold what is in the file
+        if not is_valid:
+            raise ValueError(_FOREIGN)
+        sketch._counts[:] = np.frombuffer(counts, dtype=_COUNTS)
+        sketch.n_samples, sketch._parts = n_samples, identities
         sketch._check_undamaged()
         return sketch
 
@@ -446,11 +456,9 @@ def _public(sketch):
     }
 
 
-def are_equal(a, b):
-    """Whether two public values are equal and of one kind."""
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
-    return type(a) is type(b) and a == b
+def are_equal(labels, others):
+    """Whether two arrays of labels, of which the second may be None, are equal and of one kind."""
+    return others is not None and labels.dtype.kind == others.dtype.kind and np.array_equal(labels, others)
 
 
 # --- Counting --------------------------------------------------------------------------------------------------------
@@ -507,31 +515,6 @@ _WIDEST_DTYPE = {"i": np.int64, "u": np.uint64, "f": np.float64}  # labels of on
 _FOREIGN = "the data must come from RangeGridSketch.to_bytes or save, got other or damaged data."
 
 
-def unpack(data, described):
-    """The sketch of these bytes; a ValueError if they are incomplete or damaged.
-
-    Parameters
-    ----------
-    data : bytes, bytearray or memoryview
-    described : callable
-        Makes a sketch without records from a description and keywords.
-    """
-    line, counts = _contents(data)
-    try:
-        sketch, n_samples, identities = _without_records(line, described, len(counts) // _COUNTS.itemsize)
-        is_whole = len(counts) == sketch._counts.nbytes and _line(sketch, n_samples, identities) == line
-        is_valid = is_whole and (n_samples > 0) == (len(identities) > 0)
-    except MemoryError:
-        raise
-    except Exception:
-        is_valid = False  # raised below, because the error and its traceback hold what is in the file
-    if not is_valid:
-        raise ValueError(_FOREIGN)
-    sketch._counts[:] = np.frombuffer(counts, dtype=_COUNTS)
-    sketch.n_samples, sketch._parts = n_samples, identities
-    return sketch
-
-
 def _contents(data):
     """The line of public parameters, and the bytes of the counts."""
     require_type(isinstance(data, bytes | bytearray | memoryview), "data must be bytes", data)
@@ -557,7 +540,10 @@ def _line(sketch, n_samples, identities):
 
 
 def _without_records(line, described, n_counts):
-    """A sketch that has not counted the records yet, their number, and the identities of what was counted."""
+    """A sketch that has not counted the records yet, their number, and the identities of what was counted.
+
+    `described` makes a sketch without records from a description and keywords.
+    """
     public = read_json(line)
     identities = frozenset(map(bytes.fromhex, public["parts"]))
     are_ours = len(identities) <= MOST and all(len(identity) == _SIZE for identity in identities)

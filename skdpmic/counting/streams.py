@@ -10,15 +10,15 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from skdpmic._utils.readable import abbreviated, are_text, check_names, is_dask_collection
-from skdpmic._utils.texts import SILENT, Progress, quoted, read_by_engine, require_type
+from skdpmic._utils.texts import SILENT, Progress, read_by_engine, require, require_type
 from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.statistics.mtv.counts import Placed
 from skdpmic.statistics.mtv.statistic import pair_codes, pair_labels
 from skdpmic.table.domains import Ignored, Labels, Order
-from skdpmic.table.facts import listed
+from skdpmic.table.facts import FEWEST, listed
 from skdpmic.table.frames import as_frame, is_frame, is_lazy, pyarrow_for
 from skdpmic.table.normal_form import TEXT, ColumnSource
-from skdpmic.table.records import FEWEST, PublicTable, Shape, map_features, refuse_dask
+from skdpmic.table.records import PublicTable, Shape, map_features, refuse_dask
 from skdpmic.table.values import check_weights_given
 
 _ROWS = 2**17  # approximate batch size: adding the counts of one row takes as long as counting 30,000
@@ -133,11 +133,8 @@ def _check(empty, others):
     check_weights_given(others.get("sample_weight"), empty.max_weight)
     names = set(empty.feature_names_in_)
     for parameter, name in others.items():
-        if not isinstance(name, str) or name in names:
-            raise ValueError(
-                f"{parameter} must be the name of a column that is no feature of the sketch, nor another parameter, "
-                f"got {quoted(name)}."
-            )
+        must = f"{parameter} must be the name of a column that is no feature of the sketch, nor another parameter"
+        require(isinstance(name, str) and name not in names, must, name)
         names.add(name)
 
 
@@ -360,8 +357,7 @@ def _delayed(collection):
 
 def n_rows(X):
     """The number of rows of a dask collection, counted by the workers if unknown."""
-    known = _known_length(X)
-    if known is not None:
+    if (known := _known_length(X)) is not None:
         return known
     import dask
 
@@ -442,8 +438,7 @@ class SketchedRecords(NamedTuple):
         """Scores of features together with feature j, in order, without those left out."""
         domains = self.sketch.domains
         scorer = measure.scorer_of_pair_counts(measure.pair_counts(None, domains[j]), self.sketch.n_samples)
-        counts = self.count_pairs(j)
-        return np.array(map_features(scorer.score, counts, domains, n_jobs, left_out, self.progress))
+        return np.array(map_features(scorer.score, self.count_pairs(j), domains, n_jobs, left_out, self.progress))
 
     def tables(self, measure, n_jobs):
         """The table of each feature, from its counts, still without noise."""

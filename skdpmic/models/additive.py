@@ -10,7 +10,8 @@ from sklearn.base import is_classifier
 
 from skdpmic._utils.arguments import check_whole, nearest_shares
 from skdpmic._utils.bases import ClassifierMixin, RegressorMixin
-from skdpmic._utils.private_estimator import PrivateEstimator, check_published, dataframe, with_intervals
+from skdpmic._utils.dataframes import dataframe, with_intervals
+from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, number_column, why_broken
 from skdpmic._utils.texts import Progress, counted, in_short, names_of, warn
@@ -19,10 +20,10 @@ from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.models import parts
 from skdpmic.models.model_releases import MOST_PARTS, ScorecardNoise, ScorecardRelease, TwoWayRelease
 from skdpmic.planning.rows import ReleasePlan, row_of
-from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile, normal_half_width
 from skdpmic.privacy.noise import laplace_scale
+from skdpmic.privacy.quantiles import gaussian_quantile, laplace_quantile, normal_half_width
 from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, run, store
-from skdpmic.table.domains import NUMBERS, as_date
+from skdpmic.table.domains import NUMBERS, as_date, ends_of
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import in_memory
 from skdpmic.table.records import open_chunk, read_columns, read_records
@@ -177,7 +178,7 @@ def _model_of_classes(release, effects, public):
 
 def _model_of_numbers(effects, window, domain):
     """The model of a numeric target, in the units of its axis."""
-    first, last = domain.encoded
+    first, last = ends_of(domain.encoded)
     lower, upper = (first + share * (last - first) for share in window)
     return {
         "coef_": (upper - lower) * effects.of_parts[:, 0],
@@ -439,8 +440,8 @@ class PrivateAdditiveClassifier(_ScoresPoorly, ClassifierMixin, PrivateAdditiveM
         below ``1 / n_samples``. With 0, the model is a scorecard, which needs more records.
     bounds : tuple, array-like or dict, default=None
         Public ranges of numeric columns; values outside are clipped. Each range is cut into eight parts of equal
-        width. As in :class:`PrivateSelectKBest`; a dict may also have entries for columns that are not in X, such as
-        those that an earlier step of a pipeline did not choose.
+        width; of integers, into these if they are fewer. As in :class:`PrivateSelectKBest`; a dict may also have
+        entries for columns that are not in X, such as those that an earlier step of a pipeline did not choose.
     categories : dict, default=None
         Public labels of nominal columns, each of which is a part. Any other label counts as "other", which is another
         part. As in :class:`PrivateSelectKBest`; it may have entries for columns that are not in X.
@@ -600,8 +601,8 @@ class PrivateAdditiveRegressor(_ScoresPoorly, RegressorMixin, PrivateAdditiveMod
         below ``1 / n_samples``. With 0, the model is a scorecard, which needs more records.
     bounds : tuple, array-like or dict, default=None
         Public ranges of numeric columns; values outside are clipped. Each range is cut into eight parts of equal
-        width. As in :class:`PrivateSelectKBest`; a dict may also have entries for columns that are not in X, such as
-        those that an earlier step of a pipeline did not choose.
+        width; of integers, into these if they are fewer. As in :class:`PrivateSelectKBest`; a dict may also have
+        entries for columns that are not in X, such as those that an earlier step of a pipeline did not choose.
     categories : dict, default=None
         Public labels of nominal columns, each of which is a part. Any other label counts as "other", which is another
         part. As in :class:`PrivateSelectKBest`; it may have entries for columns that are not in X.

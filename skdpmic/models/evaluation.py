@@ -16,10 +16,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_verbose, is_whole
-from skdpmic._utils.private_estimator import about_numbered_labels, never_cached
+from skdpmic._utils.never_cached import never_cached
+from skdpmic._utils.private_estimator import about_numbered_labels
 from skdpmic._utils.readable import column_names, refuse_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.summaries import breaks_guarantee
-from skdpmic._utils.texts import SILENT, Progress, public_messages, quoted, warn, without_data
+from skdpmic._utils.texts import SILENT, Progress, public_messages, quoted, require, warn, without_data
 from skdpmic._utils.typing import ColumnLike, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for
@@ -28,7 +29,7 @@ from skdpmic.models.evaluation_result import PrivateEvaluation, bounded_scale
 from skdpmic.privacy.composition import Cost, check_epsilon, exact
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, laplace_deviation, with_noise
 from skdpmic.release.path import run
-from skdpmic.table.domains import NUMBERS, Range, domain_of
+from skdpmic.table.domains import NUMBERS, Range, domain_of, limits_of
 from skdpmic.table.frames import in_memory, is_frame
 from skdpmic.table.records import check_enough
 from skdpmic.table.values import check_classes, check_given_together, check_max_rows, make_target, read_people
@@ -360,8 +361,7 @@ def _bounds(model, target_bounds):
     domain = domain_of(given, "target_bounds")
     if domain.of != NUMBERS:
         raise ValueError("target_bounds must be numbers to measure errors, got dates or durations.")
-    numbers = [bound for bound in domain.bounds if bound != "log"]
-    return numbers[0], numbers[-1]
+    return limits_of(domain)
 
 
 _OWN_MODELS = "skdpmic.models."
@@ -370,8 +370,7 @@ _OWN_STEPS = (_OWN_MODELS, "skdpmic.selection.", "skdpmic.preprocessing.")
 
 def check_model(model, model_is_public):
     """Raise unless a model is fitted, predicts numbers or probabilities, and is private or declared public."""
-    if not isinstance(model_is_public, bool | np.bool_):
-        raise ValueError(f"model_is_public must be a bool, got {quoted(model_is_public)}.")
+    require(isinstance(model_is_public, bool | np.bool_), "model_is_public must be a bool", model_is_public)
     if isinstance(model, type) or not (is_classifier(model) or is_regressor(model)):
         raise TypeError(f"model must be a fitted classifier or regressor, got {_kind(model)}.")
     check_is_fitted(model)

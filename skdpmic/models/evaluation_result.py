@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.private_estimator import dataframe, with_intervals
+from skdpmic._utils.dataframes import dataframe, with_intervals
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
-from skdpmic._utils.texts import budget, counted, escaped, in_short, quoted
+from skdpmic._utils.texts import budget, counted, escaped, in_short, require
 from skdpmic.budget.ledger_entry import RECORD, LedgerEntry
 from skdpmic.privacy.noise import laplace_deviation, reach
 
@@ -328,8 +328,7 @@ class PrivateEvaluation:
             raise ValueError("label must be a class, but this is the evaluation of a model of numbers, without curves.")
         if label is None and len(self.noisy_counts) == 1:
             (label,) = self.noisy_counts
-        if label not in self.noisy_counts:
-            raise ValueError(f"label must be one of {list(self.noisy_counts)}, got {quoted(label)}.")
+        require(label in self.noisy_counts, f"label must be one of {list(self.noisy_counts)}", label)
         return self.noisy_counts[label]
 
     def to_frame(self) -> Any:
@@ -359,7 +358,7 @@ class PrivateEvaluation:
         return "\n".join([*lines, *(f"{_in_words(name)}: {figure}" for name, figure in self.figures.items())])
 
     def _repr_html_(self):
-        return as_html(self._shown())
+        return as_html(self._shown(), " open")
 
     def _shown(self):
         noisy = "each count" if self.edges is not None else "the sums"

@@ -1,6 +1,7 @@
 """What additive models know of columns and targets: public parts, and the window and mean of a numeric target.
 
-A column has eight parts of equal width in its range, or its labels and "other"; and a part of missing values.
+A column has eight parts of equal width in its range, or its integers if these are fewer, or its labels and "other"; and
+a part of missing values.
 """
 
 import math
@@ -20,13 +21,14 @@ N_CUT = 8  # parts of a range, besides the part of missing values
 
 def n_parts_of(domain):
     """Number of parts of a column with this encoded domain."""
-    return domain.n_parts if isinstance(domain, domains.Nominal) else N_CUT + 1
+    return domain.n_parts if isinstance(domain, domains.Nominal) else domains.parts_at_most(N_CUT, domain) + 1
 
 
 def codes_of(column, domain):
     """The part of each value of a column with this encoded domain, each separately: an int64 ndarray."""
-    codes = column if isinstance(domain, domains.Nominal) else parts_and_missing(column, domain, N_CUT)[0]
-    return np.asarray(codes, dtype=np.int64)
+    if not isinstance(domain, domains.Nominal):
+        column, _ = parts_and_missing(column, domain, domains.parts_at_most(N_CUT, domain))
+    return np.asarray(column, dtype=np.int64)
 
 
 def offsets_of(sizes):
@@ -47,12 +49,14 @@ def names_of_parts(domain):
     if isinstance(domain, domains.Labels):
         labels = domains.names_of_labels(domain.labels)
         return labels + domains.beside(labels)
+    if isinstance(domain, domains.Integers):
+        return [*map(" to ".join, domain.runs(n_parts_of(domain.encoded) - 1)), domains.MISSING]
     return [*domains.names_of_ranges(ends_of_parts(domain)), domains.MISSING]
 
 
 def ends_of_parts(domain):
-    """The ends of the parts of a range, as numbers, dates or durations; None for labels."""
-    if isinstance(domain, domains.Labels):
+    """The ends of the parts of a range, as numbers, dates or durations; None for labels and integers."""
+    if isinstance(domain, domains.Labels | domains.Integers):
         return None
     lower, upper = domain.encoded
     return np.array([domain.decode(lower + j * (upper - lower) / N_CUT) for j in range(N_CUT + 1)])
@@ -94,7 +98,7 @@ def in_steps(target):
 
 def shares_of_bounds(target):
     """The position of each number within its bounds, from 0 to 1."""
-    lower, upper = target.bounds
+    lower, upper = domains.ends_of(target.bounds)
     return (np.clip(target.values.astype(np.float64), lower, upper) - lower) / (upper - lower)
 
 
@@ -209,7 +213,7 @@ class Octaves(NamedTuple):
     @classmethod
     def of(cls, domain):
         """Those of a bent axis."""
-        lower, *_, upper = (bound for bound in domain.bounds if bound != "log")
+        lower, upper = domains.limits_of(domain)
         anchor = 0.0 if isinstance(domain, domains.LogRange) else lower
         sides = (1,) if lower >= anchor else (-1,) if upper <= anchor else (-1, 1)
         reach = max(abs(upper - anchor), abs(lower - anchor))

@@ -4,26 +4,25 @@ import math
 from functools import partial
 from typing import Literal, NamedTuple
 
-from skdpmic._utils.arguments import check_whole, is_number
+from skdpmic._utils.arguments import check_goal, check_whole, is_number
 from skdpmic._utils.texts import quoted
-from skdpmic.planning.chances import JOINT, check_signal, share_found
+from skdpmic.planning.chances import check_signal, share_found, tolerance_of
 from skdpmic.planning.rows import ReleasePlan, answers, epsilons, rounded_up, row_of, sizes
 from skdpmic.privacy.composition import check_delta, check_epsilon
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores
+from skdpmic.release.kinds import BestFeatures, NoisyScores
 from skdpmic.release.summary_cells import CellsRelease
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.records import Shape
 
-SOUGHT = ("epsilon", "n_samples", "error")  # two are given, the third is found
-SMALLEST_ERROR = 1e-6
+SOUGHT = ("epsilon", "n_samples", "error")  # two are given (`found` may replace `error`), the third is computed
 _LEAST = {"n_features": 1, "n_samples": 4, "n_classes": 2, "max_rows_per_group": 1, "k": 1}
 CONFIDENCE = 0.95  # probability that the noise is at most the error
 _CORRECTION = "miller-madow"  # as in the estimators
 
 
 class Request(NamedTuple):
-    """Public numbers of a table and its release; one of epsilon, n_samples and error is None."""
+    """Public numbers of a table and its release; of epsilon, n_samples and a goal (error or found), one is None."""
 
     n_samples: int | None
     n_features: int | None
@@ -35,6 +34,7 @@ class Request(NamedTuple):
     max_rows_per_group: int | None
     mean_weight: float | None = None
     signal: str = "weak"
+    found: float | None = None
 
     @property
     def weight_factor(self):
@@ -44,7 +44,8 @@ class Request(NamedTuple):
     @property
     def sought(self):
         """The number to find: "epsilon", "n_samples" or "error"."""
-        return next(name for name in SOUGHT if getattr(self, name) is None)
+        missing = [name for name in SOUGHT if getattr(self, name) is None]
+        return missing[0] if self.found is None else missing[-2]
 
     def shape(self, n_samples):
         """The shape of a table with this many people."""
@@ -57,23 +58,23 @@ def checked(request):
 
     See :func:`skdpmic.plan_release`.
     """
-    given = [name for name in SOUGHT if getattr(request, name) is not None]
-    if len(given) != len(SOUGHT) - 1:
-        raise ValueError(f"exactly two of {', '.join(SOUGHT)} must be given, got {', '.join(given) or 'none'}.")
+    given = [name for name in (*SOUGHT, "found") if getattr(request, name) is not None]
+    if len(given) != len(SOUGHT) - 1 or {"error", "found"} <= {*given}:
+        wanted = f"{', '.join(SOUGHT)} (or found, in place of error)"
+        raise ValueError(f"exactly two of {wanted} must be given, got {', '.join(given) or 'none'}.")
     whole = {name: getattr(request, name) for name in _LEAST}
     whole = {name: value for name, value in whole.items() if value is not None or name == "n_features"}
     for name, value in whole.items():
         check_whole(value, name, _LEAST[name])
-    if request.k is not None and request.k > request.n_features:
-        raise ValueError(f"k must be at most n_features={request.n_features}, got {quoted(request.k)}.")
+    if request.k is not None and request.k > request.n_features - (request.found is not None):
+        most = "at most" if request.found is None else "less than"  # or chance finds all
+        raise ValueError(f"k must be {most} n_features={request.n_features}, got {quoted(request.k)}.")
     check_delta(request.delta)
     if request.epsilon is not None:
         check_epsilon(request.epsilon)
         if request.epsilon == math.inf:
             raise ValueError("epsilon must be finite, because there is neither noise nor privacy otherwise, got inf.")
-    error = request.error
-    if error is not None and not (is_number(error) and SMALLEST_ERROR <= error <= 1):
-        raise ValueError(f"error must be a number in [{SMALLEST_ERROR}, 1], got {quoted(error)}.")
+    check_goal(request.error, request.found)
     mean_weight = request.mean_weight
     if mean_weight is not None and not (is_number(mean_weight) and 0 < mean_weight <= 1):
         raise ValueError(f"mean_weight must be None or a number in (0, 1], got {quoted(mean_weight)}.")
@@ -88,6 +89,7 @@ def plan_release(
     k: int | None = None,
     epsilon: float | None = None,
     error: float | None = None,
+    found: float | None = None,
     delta: float = 0.0,
     n_classes: int | None = None,
     max_rows_per_group: int | None = None,
@@ -97,8 +99,8 @@ def plan_release(
 ) -> ReleasePlan:
     """Plan the cost, the noise or the number of records of a release before data is collected.
 
-    Leave out one of `epsilon`, `n_samples` and `error`: it is computed for each statistic and mechanism, and the rows
-    are in ascending order. Planning uses only the numbers given here, so it costs no budget.
+    Leave out one of `epsilon`, `n_samples` and the goal, `error` or `found`: it is computed for each statistic and
+    mechanism, and the rows are in ascending order. Planning uses only the numbers given here, so it costs no budget.
 
     Parameters
     ----------
@@ -115,6 +117,8 @@ def plan_release(
         scores it is the half-width of the 95% interval of each score, as in `scores_interval`. For a release of names
         it is the half-width of the 95% interval of the noise on the difference of two scores: of two features whose
         scores are that far apart, the better one comes first with a probability of at least 97.5%.
+    found : float, default=None
+        In place of `error`: the share of the best k features to be found, in (0, 1), as in the Notes.
     delta : float, default=0.0
         In [0, 1). If above 0, mechanisms that use it are also planned.
     n_classes : int, default=None
@@ -131,7 +135,7 @@ def plan_release(
     release : {"features", "summary"}, default="features"
         What to publish: scores or names of features; or a :func:`private_summary` of a table with `n_features` columns.
         The `error` of a summary is the half-width of the simultaneous intervals for the shares of missing, clipped and
-        unknown values. A summary has no target, so `k`, `n_classes` and `mean_weight` must be None.
+        unknown values. A summary has no target, so `k`, `n_classes`, `mean_weight` and `found` must be None.
 
     Returns
     -------
@@ -142,7 +146,8 @@ def plan_release(
     Raises
     ------
     ValueError
-        If a parameter is invalid, if not exactly one of the three is left out, or if no release is possible.
+        If a parameter is invalid, if not exactly one of the three is left out, if `found` is given without `k`, or if
+        no release is possible.
 
     See Also
     --------
@@ -159,21 +164,22 @@ def plan_release(
     that many classes, and ``mechanism="geometric"``, whose scores have an error of unknown distribution, because the
     noise is on counts.
 
-    `found` is the expected share of the best k features (those without noise) among the k features chosen, or among
-    those with the k largest noisy scores. It relies on the assumption of `signal`. On twelve other tables, "weak"
-    predicted on average 0.04 less than was found, and "typical" 0.06 more; errors on single tables are larger
-    (``docs/choose/planning.md``).
+    `found` is the expected share of the k choices that count, beyond chance: 0 for a random choice, 1 for all. A choice
+    (or one of the k largest noisy scores) counts if it is among the best k without noise, or if its noise-free score is
+    within `tolerance` of the last of these, ``2 / sqrt(n_samples)``: other people of the same kind could have ranked
+    them the other way around. It relies on the assumption of `signal` (``docs/choose/planning.md``).
 
     Examples
     --------
-    Which epsilon finds the best 5 of 100 features in data of 5,000 patients?
+    Which epsilon finds 80% of the best 5 of 100 features in data of 5,000 patients, and how many patients does
+    epsilon = 1 need?
 
     >>> from skdpmic import plan_release
-    >>> plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
+    >>> plan = plan_release(n_samples=5000, n_features=100, k=5, found=0.8)
     >>> plan[0].release, plan[0].statistic, plan[0].epsilon
-    ('names', 'mtv_r', 0.141)
-    >>> all(row.error <= 0.1 for row in plan)
-    True
+    ('names', 'mtv_r', 0.296)
+    >>> plan_release(epsilon=1, n_features=100, k=5, found=0.8)[0].n_samples
+    737
 
     How accurate are the shares in a private summary of 10 columns and 10,000 people?
 
@@ -181,16 +187,19 @@ def plan_release(
     0.0625
     """
     public = (n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group, mean_weight, signal)
-    request = checked(Request(*public))
+    request = checked(Request(*public, found))
     if release not in ("features", "summary"):
         raise ValueError(f"release must be 'features' or 'summary', got {quoted(release)}.")
     if release == "summary":
         rows = planned_summaries(request)
+    elif found is not None and k is None:
+        raise ValueError("k must be given with found, got None: it is the share of the best k features.")
     else:
         rows = [row for statistic in STATISTICS for row in planned_releases(statistic, request)]
     if not rows:
+        goal = f"error={quoted(error)}" if found is None else f"found={quoted(found)}"
         raise ValueError(
-            f"no release meets error={quoted(error)} with at most {sizes()[-1]:,} samples, or an epsilon of at most "
+            f"no release meets {goal} with at most {sizes()[-1]:,} samples, or an epsilon of at most "
             f"{epsilons()[-1]:,.0f}."
         )
     once = {row[:3]: row for row in reversed(rows)}  # delta may make no difference
@@ -243,10 +252,21 @@ def _row_of(release_for, statistic, request):
 
     def meets(epsilon, n_samples):
         release, *of_table = at(epsilon, n_samples)
-        return release.mechanism(*of_table).half_width(CONFIDENCE) <= request.error * request.weight_factor
+        mechanism = release.mechanism(*of_table)
+        if request.found is not None:
+            return expected_found(mechanism, statistic.name, request, n_samples) >= request.found
+        return mechanism.half_width(CONFIDENCE) <= request.error * request.weight_factor
 
-    found = answers(request, meets)
-    return None if found is None else planned(*at(*found), statistic.name, request)
+    answer = answers(request, meets)
+    return None if answer is None else planned(*at(*answer), statistic.name, request)
+
+
+def expected_found(mechanism, statistic, request, n_samples, n_kept=0):
+    """The share of the best features found with this noise, beyond chance; NaN without an assumption."""
+    if request.k is None or (law := getattr(mechanism, "law", None)) is None:
+        return math.nan
+    public = statistic, request.signal, request.n_features - n_kept, request.k, law, tolerance_of(n_samples)
+    return share_found(*public, request.weight_factor)
 
 
 def _releases(statistic, request, release):
@@ -283,11 +303,8 @@ def planned(release, measure, shape, statistic, request, n_kept=0, has_usual_gri
     -------
     PlannedRelease
     """
-    mechanism, found = release.mechanism(measure, shape), math.nan
-    k, factor = request.k, request.weight_factor
-    if k is not None and has_usual_grids and (law := getattr(mechanism, "law", None)) is not None:
-        scores = JOINT if isinstance(release, JointFeatures) else statistic
-        found = share_found(scores, request.signal, shape.n_features - n_kept, k, law, factor)
+    mechanism = release.mechanism(measure, shape)
+    half_width = mechanism.half_width(CONFIDENCE) / request.weight_factor
     return row_of(
         release,
         mechanism,
@@ -295,16 +312,17 @@ def planned(release, measure, shape, statistic, request, n_kept=0, has_usual_gri
         statistic=statistic,
         n_samples=shape.n_groups,
         n_features=shape.n_features,
-        k=k,
-        error=rounded_up(mechanism.half_width(CONFIDENCE) / factor) if request.error is None else request.error,
+        k=request.k,
+        error=rounded_up(half_width) if request.error is None else request.error,
         noise_scale=mechanism.noise_scale,
-        found=found,
+        found=expected_found(mechanism, statistic, request, shape.n_groups, n_kept) if has_usual_grids else math.nan,
+        tolerance=math.nan if request.k is None else tolerance_of(shape.n_groups),
         epsilon_of_target=float(release.epsilon_of_target),
     )
 
 
 _SIZES = (4, 12)  # cells of a numeric column, which has more than one of labels
-_ONLY_FOR_FEATURES = ("k", "n_classes", "mean_weight")
+_ONLY_FOR_FEATURES = ("k", "n_classes", "mean_weight", "found")
 
 
 def planned_summaries(request):

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
-from skdpmic._utils.private_estimator import dataframe
+from skdpmic._utils.dataframes import dataframe
 from skdpmic._utils.texts import aligned, html_rows, in_html, wrapped
 from skdpmic.privacy.composition import round_up
 
@@ -35,8 +35,10 @@ class PlannedRelease(NamedTuple):
     noise_scale : float
         `noise_scale_` of a fitted estimator; for a summary, as a share of the records.
     found : float
-        Expected share of the best k features found, if scores fall as assumed; NaN without an assumption. See
-        :func:`plan_release`.
+        Expected share of the best k features found, beyond chance, if scores fall as assumed; NaN without an
+        assumption. See :func:`plan_release`.
+    tolerance : float
+        How far the noise-free score of a feature that counts as found may be below that of the last of the best k.
     epsilon_of_target : float
         Part of epsilon spent on the target itself, before features are scored; 0 if nothing is learnt.
     rho : float
@@ -61,6 +63,7 @@ class PlannedRelease(NamedTuple):
     error: float
     noise_scale: float
     found: float
+    tolerance: float
     epsilon_of_target: float
     rho: float
 
@@ -70,7 +73,7 @@ def row_of(by, mechanism, **further):
     epsilon, delta, *_ = by.cost
     rho = by.cost.in_zcdp
     costs = {"epsilon": epsilon, "delta": delta, "rho": rho if rho == math.inf else round_up(rho, Fraction)}
-    of_scores = {"k": None, "found": math.nan, "epsilon_of_target": 0.0}
+    of_scores = {"k": None, "found": math.nan, "tolerance": math.nan, "epsilon_of_target": 0.0}
     return PlannedRelease(mechanism=mechanism.name, **costs, **of_scores | further)
 
 

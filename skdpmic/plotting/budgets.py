@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skdpmic._utils.arguments import check_whole, is_number
-from skdpmic._utils.texts import budget, cost_rounded_up, in_short, require, require_type
+from skdpmic._utils.texts import budget, cost_rounded_up, in_short, require, require_type, shortened
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
 from skdpmic.planning.plan import Request, checked, planned_releases
 from skdpmic.plotting.figures import CHOSEN, CURVES, LIMIT, USABLE, WIDTH, Axes, Display, label_of
 
 _SIZES = np.unique(np.geomspace(100, 1_000_000, 25).round().astype(int))
-_USABLE = {"error": 0.1, "found": 0.9}
+_USABLE = {"error": 0.1, "found": 0.8}
 _LINES = ("solid", "dashed", "dashdot", "dotted")
 _MARKERS = "osD^vP"
-_MOST_LETTERS = 44  # per line of the label of a charge
+_LETTERS = 66  # in a line with the label of a charge and its cost
 
 
 @dataclass(eq=False, repr=False)
@@ -37,11 +37,9 @@ class PlanDisplay(Display):
     show : {"error", "found"}, default="error"
         Type of the values.
     usable : float, default=None
-        Largest error, or smallest share, of a usable release; None means 0.1 and 0.9.
+        Largest error, or smallest share, that is enough; None means 0.1 and 0.8.
     enough : sequence of int or None, of length n_epsilons, default=None
-        For each epsilon, the number of records from which the release is usable; None if there is none.
-    at_random : float, default=None
-        Share found by choosing features at random.
+        For each epsilon, the number of records that is enough; None if there is none.
     title : str, default=""
 
     Attributes
@@ -52,9 +50,9 @@ class PlanDisplay(Display):
     lines_ : list of matplotlib Line2D
         Curve for each epsilon.
     enough_ : list of matplotlib Line2D
-        Marker where each curve becomes usable; at NaN if it does not.
+        Marker where each curve reaches what is enough; at NaN if it does not.
     usable_ : matplotlib Patch
-        The usable range.
+        The range of what is enough.
 
     See Also
     --------
@@ -76,7 +74,6 @@ class PlanDisplay(Display):
     show: str = "error"
     usable: float | None = None
     enough: Sequence[int | None] | None = None
-    at_random: float | None = None
     title: str = ""
 
     @classmethod
@@ -89,7 +86,7 @@ class PlanDisplay(Display):
         epsilons: ArrayLike = (0.1, 0.3, 1, 3),
         n_samples: ArrayLike | None = None,
         release: str | None = None,
-        show: str = "error",
+        show: str | None = None,
         usable: float | None = None,
         delta: float = 0.0,
         n_classes: int | None = None,
@@ -115,13 +112,13 @@ class PlanDisplay(Display):
         release : {"scores", "names"}, default=None
             What to publish, by the mechanism with the least error. None means "names" if `k` is given, which has less
             noise if k is below about a quarter of n_features, and "scores" otherwise.
-        show : {"error", "found"}, default="error"
+        show : {"error", "found"}, default=None
             What to plot: "error", the error due to noise on the scale of the scores, 0 to 1; or "found", the share of
             the best k features that are chosen, under the assumption of `signal`. For definitions, see
-            :func:`skdpmic.plan_release`.
+            :func:`skdpmic.plan_release`. None means "found" for names, and "error" for scores.
         usable : float, default=None
-            Largest error, or smallest share, of a usable release; in [1e-6, 1]. None means 0.1 for errors, and 0.9 for
-            shares.
+            Largest error, or smallest share, that is enough; in [1e-6, 1], and a share below 1. None means 0.1 for
+            errors, and 0.8 for shares.
         delta : float, default=0.0
             In [0, 1). If above 0, mechanisms that need it are also compared.
         n_classes : int, default=None
@@ -147,8 +144,8 @@ class PlanDisplay(Display):
 
         Notes
         -----
-        The number of records from which an error is usable is that of :func:`skdpmic.plan_release`; for shares, it is
-        the smallest of `n_samples` with a usable share.
+        The number of records that is enough is the `n_samples` that :func:`skdpmic.plan_release` states for that error
+        or share.
 
         Examples
         --------
@@ -157,41 +154,33 @@ class PlanDisplay(Display):
         >>> from skdpmic.plotting import PlanDisplay
         >>> display = PlanDisplay.from_plan(n_features=20, k=5, epsilons=(0.1, 1))
         >>> display.enough
-        [7050, 705]
+        [12200, 363]
         """
         require(release in (None, "scores", "names"), "release must be 'scores' or 'names'", release)
+        show = show or ("found" if k is not None and release != "scores" else "error")
         require(show in _USABLE, "show must be 'error' or 'found'", show)
         if k is None and (release == "names" or show == "found"):
             raise ValueError("k must be given for release='names' and for show='found', got None.")
         usable = _USABLE[show] if usable is None else usable
-        require(is_number(usable) and 1e-6 <= usable <= 1, "usable must be a number in [1e-06, 1]", usable)
+        is_usable = is_number(usable) and 1e-6 <= usable <= 1 and (show == "error" or usable < 1)
+        require(is_usable, "usable must be a number in [1e-06, 1], and a share below 1", usable)
         release = release or ("scores" if k is None else "names")
         sizes, of_epsilons = np.unique(_SIZES if n_samples is None else n_samples).tolist(), np.ravel(epsilons).tolist()
 
-        def planned(sought, epsilon, n=None, error=None):
+        def planned(sought, epsilon, n=None, **goal):
             """What is sought, of the release with the fewest records, or the smallest error; None if there is none."""
-            request = Request(n, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group, signal=signal)
+            public = {"delta": delta, "n_classes": n_classes, "max_rows_per_group": max_rows_per_group}
+            request = Request(n, n_features, k, epsilon, goal.pop("error", None), **public, signal=signal, **goal)
             plans = planned_releases(statistic, checked(request), release)
             best = min(plans, key=lambda row: (row.n_samples, row.error), default=None)
             return None if best is None else getattr(best, sought)
 
         values = np.array([[planned(show, epsilon, n) for n in sizes] for epsilon in of_epsilons], dtype=np.float64)
         require(not np.isnan(values).all(), f"statistic must have a plan that shows {show} for such a table", statistic)
-        if show == "error":
-            enough = [planned("n_samples", epsilon, error=usable) for epsilon in of_epsilons]
-        else:
-            enough = [next((n for n, v in zip(sizes, of, strict=True) if v >= usable), None) for of in values]
+        enough = [planned("n_samples", epsilon, **{show: usable}) for epsilon in of_epsilons]
         what = f"scores of {n_features:,} features" if release == "scores" else f"best {k:,} of {n_features:,} features"
-        return cls(
-            np.array(sizes),
-            np.array(of_epsilons),
-            values,
-            show=show,
-            usable=usable,
-            enough=enough,
-            at_random=None if k is None or show == "error" else k / n_features,
-            title=f"{statistic}, {what}",
-        ).plot(ax)
+        curves, title = (np.array(sizes), np.array(of_epsilons), values), f"{statistic}, {what}"
+        return cls(*curves, show=show, usable=usable, enough=enough, title=title).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Plot the curves.
@@ -220,7 +209,7 @@ class PlanDisplay(Display):
         self.lines_, self.enough_ = [], []
         for i, (epsilon, curve, n_enough) in enumerate(zip(np.asarray(self.epsilons), values, enough, strict=True)):
             color, marker = CURVES[i % len(CURVES)], _MARKERS[i % len(_MARKERS)]
-            label = f"ε = {in_short(epsilon)}" + ("" if n_enough is None else f": usable from n = {n_enough:,}")
+            label = f"ε = {in_short(epsilon)}" + ("" if n_enough is None else f": enough from n = {n_enough:,}")
             style: dict[str, Any] = {"label": label, "color": color, "linestyle": _LINES[i % len(_LINES)]}
             self.lines_ += ax.plot(sizes, curve, marker=marker, markevery=[-1], **style)
             mark = {"marker": marker, "color": color, "markeredgecolor": self._ink, "linestyle": "none"}
@@ -233,15 +222,12 @@ class PlanDisplay(Display):
             ax.set_yscale("log")
             least, most = np.nanmin(values), np.nanmax(values)
             ax.set_ylim(min(least, usable) / 1.5, min(max(most * 1.2, usable * 3), 1.0))  # scores are from 0 to 1
-            ends, text = (ax.get_ylim()[0], usable), f"usable: error of at most {in_short(usable)}"
+            ends, text = (ax.get_ylim()[0], usable), f"enough: error of at most {in_short(usable)}"
             ax.set_ylabel("95% half-width of the noise")
         else:
             ax.set_ylim(0, 1.02)
-            ends, text = (usable, 1.02), f"usable: share of at least {in_short(usable)}"
-            ax.set_ylabel("share of the best features found")
-            if self.at_random is not None:
-                style: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (1, 4)), "color": self._ink}
-                ax.axhline(self.at_random, label="found by a random choice", **style)
+            ends, text = (usable, 1.02), f"enough: at least {usable:.0%} found"
+            ax.set_ylabel("best features found, beyond chance")
         self.usable_ = ax.axhspan(*ends, color=USABLE, alpha=0.15, linewidth=0, label=text)
         ax.axhline(usable, color=USABLE, linewidth=1)
 
@@ -323,7 +309,7 @@ class LedgerDisplay(Display):
         Notes
         -----
         A bar goes from the total before an entry to the total after it. With ``composition="zcdp"``, where the total is
-        less than the sum of the costs, it is shorter than the cost of its fit alone, which is written beside it.
+        less than the sum of the costs, it is shorter than the cost of its fit alone, which is written above it.
         With `max_rows_per_person`, a cost per record is longer, because it counts for all records of a person. Refused
         charges cost nothing and are not recorded.
 
@@ -374,32 +360,34 @@ class LedgerDisplay(Display):
         spent = np.reshape(np.asarray(self.spent, dtype=np.float64), (-1, 2))
         ends = np.r_[0.0, spent[max(n_older - 1, 0) :, 0]]
         n_rows = max(len(ends) - 1, 1)
-        ax = self._begin(ax, (WIDTH, 1.6 + 0.42 * n_rows))
-        style = {"left": ends[:-1], "height": 0.62, "color": CHOSEN, "label": "spent"}
-        self.bars_ = ax.barh(range(len(ends) - 1), np.diff(ends), **style)
-        self.limit_ = ax.axvline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit")
+        ax = self._begin(ax, (WIDTH, 1.6 + 0.55 * n_rows))
+        places = np.arange(len(ends) - 1) + 0.15
+        bar: dict[str, Any] = {"height": 0.2, "color": CHOSEN}
+        ax.barh(places, ends[:-1], alpha=0.25, label="spent before", **bar)
+        bar |= {"left": ends[:-1], "edgecolor": CHOSEN, "label": "spent"}  # the edge shows what is hardly anything
+        self.bars_ = ax.barh(places, np.diff(ends), **bar)
+        self.limit_ = ax.axvline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit", zorder=0)
         rows = [(f"{n_older:,} earlier", "")] if n_older else []
-        rows += [(_label(of), budget(of.epsilon, of.delta) + per(of.unit)) for of in self.entries[n_older:]]
-        ax.set_yticks(range(len(rows)), labels=[label for label, _ in rows], fontsize="small")
+        rows += [(_label(of, cost := self._cost_of(of)), cost) for of in self.entries[n_older:]]
+        text: dict[str, Any] = {"fontsize": "small", "va": "bottom"}
+        ax.set_yticks(range(len(rows)), labels=[label for label, _ in rows], ha="left", **text)
+        ax.tick_params(axis="y", length=0, pad=-4)  # above the bars, which get the whole width
         for place, (_, cost) in enumerate(rows):
-            self._write_cost(ax, place, ends[place], ends[place + 1], cost)
+            ax.text(self.epsilon, place, f"{cost}  ", ha="right", color=self._ink, **text)
         ax.set_xlim(0, max(self.epsilon, ends[-1]) * 1.05)
-        ax.set_ylim(n_rows - 0.4, -0.6)
+        ax.set_ylim(n_rows - 0.55, -0.75)
         ax.set_xlabel(f"ε spent{per(self.unit)}, oldest on top")
         total, delta = spent[-1] if len(spent) else (0.0, 0.0)
         deltas = f", δ = {cost_rounded_up(delta):g} of {self.delta:g}" if self.delta > 0 else ""
         return self._end(f"{budget(total)} of {in_short(self.epsilon)}{per(self.unit)} spent{deltas}")
 
-    def _write_cost(self, ax, place, start, end, cost):
-        """Write the cost of one entry beside its bar if there is room, else on it."""
-        style = {"x": (start + end) / 2, "ha": "center", "color": "white"}
-        if end < 0.6 * self.epsilon:
-            style = {"x": end, "ha": "left", "color": self._ink}
-        elif start > 0.4 * self.epsilon:
-            style = {"x": start, "ha": "right", "color": self._ink}
-        ax.text(y=place, s=f" {cost} ", va="center", fontsize="small", **style)
+    def _cost_of(self, entry):
+        """The cost of an entry, with its unit if that is not the unit of the total."""
+        return budget(entry.epsilon, entry.delta) + ("" if entry.unit == self.unit else per(entry.unit))
 
 
-def _label(entry):
-    """What spent it, and below that the release."""
-    return "\n".join(label_of(text, _MOST_LETTERS) for text in (entry.spender, entry.released) if text)
+def _label(entry, cost):
+    """What spent it, after the purpose, which is shortened first; and below that the release, beside the cost."""
+    room = [_LETTERS - len(cost)] if not entry.released else [_LETTERS, _LETTERS - len(cost)]
+    purpose = "" if entry.purpose is None else shortened(entry.purpose, max(room[0] - len(entry.what) - 2, 12)) + ": "
+    return "\n".join(map(label_of, (purpose + entry.what, entry.released), room))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from skdpmic._utils.texts import escaped, in_short, shortened, told_apart
+from skdpmic._utils.texts import escaped, imported, in_short, shortened, told_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,10 +26,8 @@ class Display:
         """The given axes, or those of a new figure of this size, in inches."""
         self._is_new = ax is None
         if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError as error:
-                raise ImportError(f"{type(self).__name__} requires matplotlib: pip install matplotlib") from error
+            required = f"{type(self).__name__} requires matplotlib: pip install matplotlib"
+            pyplot = imported("matplotlib.pyplot", required)
             ax = pyplot.figure(figsize=size, layout="constrained").add_subplot()
         self.ax_, self.figure_ = ax, ax.figure
         return ax
@@ -85,8 +83,6 @@ def labels_apart(texts, most_letters=_MOST_LETTERS):
     return [text.replace("$", r"\$") for text in told_apart(whole)]
 
 
-def feature_labels(feature_names, n_features):
-    """The label of each feature; None numbers them."""
-    if feature_names is None:
-        return [f"feature {j}" for j in range(n_features)]
-    return labels_apart(feature_names)
+def feature_labels(names, n, what="feature"):
+    """The label of each of n features, or other things; None numbers them."""
+    return [f"{what} {j}" for j in range(n)] if names is None else labels_apart(names)

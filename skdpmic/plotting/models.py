@@ -8,11 +8,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skdpmic._utils.private_estimator import check_published
+from skdpmic._utils.private_estimator import check_published, check_publishes
 from skdpmic._utils.texts import budget, names_of, quoted, require, require_type
-from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, feature_labels, label_of, labels_apart
+from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, feature_labels, label_of
 from skdpmic.privacy.composition import check_confidence
-from skdpmic.privacy.mechanisms import normal_half_width
+from skdpmic.privacy.quantiles import normal_half_width
 from skdpmic.table.domains import ends_in_words
 
 _SHARES = (1e-4, 1e-2, 1.0)  # of alpha: p-values up to which an edge is drawn by each of these lines
@@ -174,8 +174,7 @@ class EffectsDisplay(Display):
             ax.stairs(upper[:-1], baseline=lower[:-1], fill=True, color=NOISE, alpha=0.3, label=band)
             names = ends_in_words(self.edges)
         else:
-            parts = [f"part {j}" for j in range(len(effects))] if self.part_names is None else self.part_names
-            names = labels_apart(parts)
+            names = feature_labels(self.part_names, len(effects), "part")
         ax.set_xticks(range(len(effects)), labels=names, **(_SLANTED if len(names) > 4 else {}))
         as_points = slice(-1, None) if is_range else slice(None)
         if not np.isnan(effects[as_points]).all():
@@ -340,7 +339,8 @@ def _from_causes_down(arrows):
 class GraphDisplay(Display):
     """Plot of a causal graph: arrows for known directions, lines for unknown ones, thicker for stronger evidence.
 
-    The graph is computed from a release, so the plot costs no further budget and may be published.
+    The graph is computed from a release, so the plot costs no further budget and may be published. If no edge was
+    tested, because values repeat too often, the title says so.
 
     Parameters
     ----------
@@ -418,9 +418,7 @@ class GraphDisplay(Display):
         >>> sorted(GraphDisplay.from_estimator(PrivatePC(alpha=1e-4).fit(X)).edges_)
         [(0, 2), (1, 2)]
         """
-        check_published(estimator)
-        if not hasattr(estimator, "cpdag_"):
-            raise AttributeError(f"{cls.__name__} requires a graph, as in PrivatePC, got {type(estimator).__name__}.")
+        check_publishes(estimator, "cpdag_", f"{cls.__name__} requires a graph, as in PrivatePC")
         return cls(
             np.asarray(estimator.cpdag_),
             p_values=np.asarray(estimator.p_values_),
@@ -453,8 +451,11 @@ class GraphDisplay(Display):
         ax.spines[:].set_visible(False)
         ax.margins(0.1, 0.07)
         self._draw_names(ax, marks)
-        self._draw_edges(ax, marks)
-        return self._end(self.title)
+        p_values = np.zeros(marks.shape) if self.p_values is None else np.asarray(self.p_values, dtype=np.float64)
+        self._draw_edges(ax, marks, np.searchsorted(_SHARES, p_values / self.alpha))  # NaN is beyond all
+        is_untested = marks.any() and np.isnan(p_values[marks]).all()
+        untested = "\nall edges untested: each may be there or not" if is_untested else ""
+        return self._end((self.title + untested).strip())
 
     def _draw_names(self, ax, marks):
         """Draw the names around a circle, causes above their effects, so that no edge crosses another name."""
@@ -469,9 +470,12 @@ class GraphDisplay(Display):
         ax.update_datalim(places)
         ax.autoscale_view()
 
-    def _draw_edges(self, ax, marks):
-        """Draw arrows, and each line once, from box to box; the legend explains what is drawn."""
-        of_evidence, is_line = self._evidence(marks), marks & marks.T
+    def _draw_edges(self, ax, marks, of_evidence):
+        """Draw arrows, and each line once, from box to box; the legend explains what is drawn.
+
+        `of_evidence` is the number of the line for each edge: 0 for the strongest, 3 if a test is no evidence.
+        """
+        is_line = marks & marks.T
         is_drawn = marks & ~np.tril(is_line)
         self.edges_ = {}
         for i, j in np.argwhere(is_drawn).tolist():
@@ -490,8 +494,3 @@ class GraphDisplay(Display):
         for kind in [] if self.p_values is None else np.unique(of_evidence[is_drawn]).tolist():
             width, style = _LINES[kind]
             ax.plot([], [], linewidth=width, linestyle=style, color=self._ink, alpha=0.6, label=labels[kind])
-
-    def _evidence(self, marks):
-        """Number of the line for the evidence of each edge: 0 for the strongest, 3 if a test is none."""
-        p_values = np.zeros(marks.shape) if self.p_values is None else np.asarray(self.p_values, dtype=np.float64)
-        return np.searchsorted(_SHARES, p_values / self.alpha)  # NaN is beyond all

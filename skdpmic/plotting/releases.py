@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.private_estimator import best_first, check_has_scores, check_published
+from skdpmic._utils.private_estimator import best_first, check_publishes
 from skdpmic._utils.texts import budget, in_short, names_of, require_type
 from skdpmic.plotting.figures import CHOSEN, LIMIT, WIDTH, Axes, Display, feature_labels, labels_apart
 from skdpmic.privacy.composition import check_confidence
@@ -16,7 +16,7 @@ from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.release.summary import ColumnShares, PrivateSummary
 from skdpmic.release.summary_cells import ABOVE, BELOW
-from skdpmic.table.domains import MISSING, OTHER, Knots, LogRange
+from skdpmic.table.domains import MISSING, OTHER, Integers, Knots, LogRange
 
 # Horizontally, parts extend from 0 to 1, with flags to their right. Vertically, heights are shares, and a row is this
 # many times as high as the tallest bar: room for the ends of the range below, and a little above.
@@ -26,7 +26,7 @@ _FLAG_WIDTH, _RIGHT = 0.07, 2.1  # room for the number beside the bar of a flag
 _MOST_LETTERS = 20  # of a name
 _LETTERS = 26  # that fit below the parts
 _MOST_LABELS = 4  # written individually
-_SCALES = {LogRange: "(log)", Knots: "(knots)"}
+_SCALES = {LogRange: "(log)", Knots: "(knots)", Integers: "(integers)"}
 _ROUND_SHARES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
@@ -149,7 +149,7 @@ class SummaryDisplay(Display):
             self._write_parts(column.cells, floor)
         self._draw_intervals(ax, floors)
         share = next((share for share in _ROUND_SHARES if share <= tallest), tallest)
-        heights, label = [floor + share for floor in floors], f"dotted: {share:.0%} of records"
+        heights, label = [floor + share for floor in floors], f"height of {share:.0%} of the records"
         ax.hlines(floors, 0, _RIGHT, color=self._ink, linewidth=0.8)
         ax.hlines(heights, 0, _RIGHT, color=self._ink, linewidth=0.7, linestyle="dotted", alpha=0.6, label=label)
         self._write_names(ax, [floor + 0.4 * tallest for floor in floors])
@@ -162,7 +162,7 @@ class SummaryDisplay(Display):
     def _draw_bars(self, ax, column, floor):
         """Draw the parts and the flags of a column, and write the shares of flags that exceed the noise."""
         places, slots = column.cells.part_places(), [_SLOTS[flag] for flag in column.cells.flags]
-        color, label = (LIMIT, "suspicious: bold, with !") if column.suspicious else (CHOSEN, "nothing suspicious")
+        color, label = (LIMIT, "check this column: bold, with !") if column.suspicious else (CHOSEN, "nothing to check")
         style = {"bottom": floor, "color": color, "label": label}
         apart = {"align": "edge", "edgecolor": ax.get_facecolor(), "linewidth": 0.5}
         self.bars_.append(ax.bar(places[:-1], column.parts, np.diff(places), **apart, **style))
@@ -181,21 +181,20 @@ class SummaryDisplay(Display):
             places = [bar.get_x() + bar.get_width() / 2 for bars in of_kinds for bar in bars]
             rows = zip(places, column.rows(), strict=True)
             lines += [(place, floor + lower, floor + upper) for place, (*_, lower, upper) in rows]
-        label = f"simultaneous 95% intervals, ± {margin:.1%}"
+        label = f"where bars may end without noise: ± {margin:.1%}\nor less, with 95% confidence for all"
         pale = {"colors": self._ink, "linewidth": 4, "alpha": 0.3}  # bars remain visible
         self.intervals_ = ax.vlines(*np.transpose(lines), label=label, **pale)
 
     def _write_parts(self, cells, floor):
         """Write the ends of the range below the bars, or the labels: all if few, else the first and the last."""
-        ends = cells.part_ends()
-        if cells.is_nominal and cells.n_parts <= _MOST_LABELS:
-            labels, n = labels_apart([labels[0] for labels in ends], _LETTERS // cells.n_parts), cells.n_parts
+        if cells.has_names and cells.n_parts <= _MOST_LABELS:
+            firsts, n = [labels[0] for labels in cells.part_ends()], cells.n_parts
+            labels = labels_apart(firsts, _LETTERS // n)
             texts = [((2 * part + 1) / (2 * n), "center", label) for part, label in enumerate(labels)]
         else:
-            if cells.is_nominal:
-                first, between, last = ends[0][0], f"({len(cells.domain.labels)} labels)", ends[-1][-1]
-            else:
-                first, between, last = ends[0], _SCALES.get(type(cells.domain), ""), ends[-1]
+            first, last = cells.first_and_last()
+            between = f"({cells.n_values} labels)" if cells.is_nominal else _SCALES.get(type(cells.domain), "")
+            if not cells.has_names:
                 last = last.removeprefix(f"{first[:10]}T")  # the same day is written once
             first, last = labels_apart([first, last], _LETTERS // 2 - 1)
             between = between if len(first + between + last) < _LETTERS - 2 else "…"
@@ -213,7 +212,7 @@ class SummaryDisplay(Display):
         names = [("! " if of.suspicious else "") + name for name, of in zip(names, self.columns_, strict=True)]
         for tick, column in zip(ax.set_yticks(heights, labels=names, fontsize="small"), self.columns_, strict=True):
             tick.label1.set_fontweight("bold" if column.suspicious else "normal")
-        headers = "missing", "below", "above\nor other"
+        headers = "missing", "below\nrange", "above\nrange\nor other"
         ax.set_xticks([_SLOTS[flag] for flag in (MISSING, BELOW, ABOVE)], labels=headers, fontsize="small")
         ax.tick_params(left=False, bottom=False, top=False, labelbottom=False, labeltop=True)
         ax.spines[:].set_visible(False)
@@ -349,7 +348,8 @@ class ScoresDisplay(Display):
         >>> display.ax_.get_yticklabels()[0].get_text()
         'feature 1'
         """
-        check_has_scores(estimator, cls.__name__)
+        must = f"{cls.__name__} requires released scores, which DPMICScorer and DPMICSelector publish"
+        check_publishes(estimator, "scores_", must)
         check_confidence(confidence)
         entry, scale, of_noise = estimator._entry, estimator.noise_scale_, {}
         noise = f"noise scale {in_short(scale, 2)}" if scale else "without noise"
@@ -543,17 +543,13 @@ class GapsDisplay(Display):
         >>> from skdpmic import PrivateSelectKBest
         >>> from skdpmic.plotting import GapsDisplay
         >>> X = np.random.default_rng(0).uniform(size=(5000, 5))
-        >>> selector = PrivateSelectKBest(k=2, epsilon=0.3, bounds=(0, 1), target_bounds=(0, 1))
+        >>> selector = PrivateSelectKBest(k=2, epsilon=0.2, bounds=(0, 1), target_bounds=(0, 1))
         >>> display = GapsDisplay.from_estimator(selector.fit(X, X[:, 1] ** 2))
         >>> display.ax_.get_yticklabels()[0].get_text()
         'feature 1'
         """
-        check_published(estimator)
-        if not hasattr(estimator, "gaps_"):
-            raise AttributeError(
-                f"{cls.__name__} requires released gaps, which PrivateSelectKBest publishes with "
-                f"mechanism_='one-shot', got {type(estimator).__name__}."
-            )
+        publisher = "which PrivateSelectKBest(criterion='single') publishes with mechanism_='one-shot'"
+        check_publishes(estimator, "gaps_", f"{cls.__name__} requires released gaps, {publisher}")
         check_confidence(confidence)
         names = names_of(estimator)
         noise = OneShotTopK(1, int(estimator.noise_scale_ / GRID))

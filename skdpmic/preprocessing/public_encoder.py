@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.bases import BaseEstimator
+from skdpmic._utils.bases import AsksForContainer, BaseEstimator
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.texts import require, told_apart
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
-from skdpmic.table.domains import MISSING, OTHER, Labels, beside, domain_of, in_unit_interval, names_of_labels
+from skdpmic.table.domains import MISSING, OTHER, Labels, beside, domain_of, ends_of, in_unit_interval, names_of_labels
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import as_frame, is_frame, is_lazy
 from skdpmic.table.records import read_columns
-from skdpmic.table.tables import AsksForContainer, check_columns_seen, columns_seen, dataframe_of, open_table
+from skdpmic.table.tables import check_columns_seen, columns_seen, dataframe_of, open_table
 
 _ENCODINGS = ("one-hot", "ordinal")
 
@@ -35,7 +35,8 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
     bounds : tuple or dict, default=None
         Public ranges of numeric columns, by name, as in :class:`PrivateSelectKBest`: ``(lower, upper)``, ``(lower,
         upper, "log")`` or three or more increasing numbers, in the unit of the column; dates or durations for columns
-        of these. A single range applies to all columns not in `categories`. Values outside are clipped.
+        of these; ``range(lowest, highest + 1)`` for integers, to the nearest of which numbers are rounded. A single
+        range applies to all columns not in `categories`. Values outside are clipped.
     categories : dict, default=None
         Public labels of nominal columns, by name: lists of at least 2 distinct strings or numbers. Any other label
         counts as "other". Entries of `bounds` and `categories` for columns missing from X are ignored, so you can pass
@@ -276,7 +277,7 @@ def _encoded(domain, column, is_one_hot, has_indicator):
 
     Parameters
     ----------
-    domain : Range, LogRange, Knots or Labels
+    domain : Range, LogRange, Knots, Integers or Labels
     column : ndarray of shape (n_samples,)
         Positions on the domain: floats, or codes of labels.
     is_one_hot, has_indicator : bool
@@ -290,7 +291,7 @@ def _encoded(domain, column, is_one_hot, has_indicator):
         encoded, is_missing = _labels(domain.labels, column, is_one_hot, filler), column == len(domain.labels) + 1
     else:
         is_missing = np.isnan(column)
-        encoded = [(None, np.where(is_missing, filler, in_unit_interval(column, *domain.encoded)))]
+        encoded = [(None, np.where(is_missing, filler, in_unit_interval(column, *ends_of(domain.encoded))))]
     return [*encoded, (_Ours(MISSING), is_missing)] if has_indicator else encoded
 
 

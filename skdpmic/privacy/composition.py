@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import is_number
-from skdpmic._utils.texts import PrivacyLeakWarning, quoted, warn
+from skdpmic._utils.texts import PrivacyLeakWarning, quoted, require, warn
 
 # Each term of a sum below has fewer than eight relative roundings of 2**-53, and the sum three more.
 _ROUNDING = 2.0**-48
@@ -253,14 +253,12 @@ def check_epsilon(epsilon):
 
 def check_delta(delta):
     """Raise unless `delta` is a number in [0, 1)."""
-    if not is_number(delta) or not 0 <= delta < 1:
-        raise ValueError(f"delta must be a number in [0, 1), got {quoted(delta)}.")
+    require(is_number(delta) and 0 <= delta < 1, "delta must be a number in [0, 1)", delta)
 
 
 def check_confidence(confidence):
     """Raise unless `confidence` is a number in (0, 1)."""
-    if not is_number(confidence) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must be a number in (0, 1), got {quoted(confidence)}.")
+    require(is_number(confidence) and 0 < confidence < 1, "confidence must be a number in (0, 1)", confidence)
 
 
 def exact(number):
@@ -362,17 +360,12 @@ def _growth(epsilon, rows):
 
 
 def round_up(number, value=exact):
-    """The smallest float whose `value` is not below the Fraction `number`."""
+    """The smallest float whose `value` is not below `number`, a Fraction or infinity."""
     try:
         rounded = float(number)
     except OverflowError:
         return math.inf
-    return rounded if value(rounded) >= number else math.nextafter(rounded, math.inf)
-
-
-def round_up_sum(*epsilons):
-    """The smallest float that is not below the sum; each number is read as its shortest decimal."""
-    return math.inf if math.inf in epsilons else round_up(sum(map(exact, epsilons)))
+    return rounded if rounded == math.inf or value(rounded) >= number else math.nextafter(rounded, math.inf)
 
 
 def round_down(number, value=exact):

@@ -12,10 +12,11 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
-from scipy.special import gammaincc, gammainccinv, gammaincinv, ndtri
+from scipy.special import gammaincc, gammainccinv, gammaincinv
 
 from skdpmic.privacy.composition import exact, scale_for_rho
 from skdpmic.privacy.noise import discrete_gaussian, discrete_k_norm, discrete_laplace
+from skdpmic.privacy.quantiles import FLOAT_ERROR, gaussian_quantile, laplace_quantile
 
 GRID = 2.0**-30
 _STEPS = 2**30  # grid steps in a score of 1
@@ -227,48 +228,6 @@ class KNormMechanism(_NoisyScores):
 MECHANISMS = {mechanism.name: mechanism for mechanism in (LaplaceMechanism, GaussianMechanism, KNormMechanism)}
 
 
-def laplace_quantile(scale, confidence, n_scores=1):
-    """Least q with P(|noise| > q) = 2 exp(-(q + 1) / scale) / (1 + exp(-1 / scale)) <= 1 - confidence.
-
-    Parameters
-    ----------
-    scale : number above 0
-        Scale of discrete Laplace noise.
-    confidence : float in (0, 1)
-        Probability that the noise on `n_scores` independent scores is at most q.
-    n_scores : int, default=1
-
-    Returns
-    -------
-    int
-    """
-    tail = _tail_of_each(confidence, n_scores) * (1 + math.exp(-1 / scale)) / 2
-    return max(math.ceil(-scale * math.log(tail) - 1), 0)
-
-
-def normal_half_width(confidence):
-    """Half-width of an interval of this confidence for normal errors, in standard deviations."""
-    return float(-ndtri((1 - confidence) / 2))
-
-
-def gaussian_quantile(scale, confidence, n_scores=1):
-    """A q with P(|noise| > q) <= 1 - confidence: P(noise > q) is at most that of the continuous law, at q.
-
-    Parameters
-    ----------
-    scale : int
-        Standard deviation of discrete Gaussian noise.
-    confidence : float in (0, 1)
-        Probability that the noise on `n_scores` independent scores is at most q.
-    n_scores : int, default=1
-
-    Returns
-    -------
-    int
-    """
-    return math.ceil(-scale * ndtri(_tail_of_each(confidence, n_scores) / 2))
-
-
 def k_norm_quantile(scale, confidence, n_scores, *, is_of_all):
     """A q with P(|noise| > q) <= 1 - confidence: at most the probability that the continuous law exceeds q - 1/2.
 
@@ -287,17 +246,7 @@ def k_norm_quantile(scale, confidence, n_scores, *, is_of_all):
     int
     """
     reach = reach_of_largest if is_of_all else reach_of_coordinate
-    return math.ceil(scale * reach(1 - confidence, n_scores) * (1 + _FLOAT_ERROR) + 0.5)
-
-
-def _tail_of_each(confidence, n_scores):
-    """The tail probability of each of this many independent variables for a joint confidence."""
-    if n_scores == 1:
-        return 1 - confidence
-    return -math.expm1(math.log(confidence) / n_scores) * (1 - _FLOAT_ERROR)
-
-
-_FLOAT_ERROR = 2.0**-36  # upper bound on the relative error of a quantile computed in floating point
+    return math.ceil(scale * reach(1 - confidence, n_scores) * (1 + FLOAT_ERROR) + 0.5)
 
 
 @dataclass(frozen=True)
@@ -334,11 +283,9 @@ class CubeLaw:
         """Independent draws, each a coordinate of a separate cube."""
         return random_state.gamma(self.n_scores + 1, self.scale, size) * random_state.uniform(-1, 1, size)
 
-    def given_half_widths(self, n_laws):
-        """Distributions of independent coordinates, in equally likely cubes that represent all."""
-        levels = (np.arange(n_laws) + 0.5) / n_laws
-        half_widths = self.scale * gammaincinv(self.n_scores + 1, levels)
-        return [stats.uniform(-half_width, 2 * half_width) for half_width in half_widths]
+    def half_widths(self, levels):
+        """The half-widths of the cube at these quantiles."""
+        return self.scale * gammaincinv(self.n_scores + 1, levels)
 
 
 def tail_of_coordinate(z, n_scores):

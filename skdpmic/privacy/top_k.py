@@ -238,8 +238,8 @@ class CubeTopK(_TopK):
 # scale as if all k were chosen at once.
 
 
-_OWN_SHARE = 25  # share of a feature's own score in its worth, per scale of the noise: docs/theory/joint.md
-_WHOLE = 1000  # shares are in thousandths
+# How far the worth of a feature may be from its gain, per scale of the noise and per 1/sqrt(n): docs/theory/joint.md.
+_PER_NOISE, _PER_CHANCE = 10, 4
 
 
 class ChoicesInTurn(NoiseOnGrid):
@@ -258,14 +258,20 @@ class ChoicesInTurn(NoiseOnGrid):
         self.k, self._one_choice = at_once.k, type(at_once)(1, at_once.scale)
         # The noise in each choice, and its effect on the difference of two scores.
         self.scale, self._law, self.half_width = at_once.scale, at_once._law, at_once.half_width
-        self._own_share = min(math.ceil(_OWN_SHARE * _WHOLE * self.noise_scale), _WHOLE)
 
     @property
     def name(self):
         """For a single choice, one-sided exponential noise is equivalent to "permute-and-flip"."""
         return "permute-and-flip" if isinstance(self._one_choice, OneShotTopK) else self._one_choice.name
 
-    def release(self, candidates, alone, worths_beside, by_chance, random_bytes, kept=()):
+    def reach(self, n, factor):
+        """How far the worth of a feature may be from its gain, in grid steps, for n people: as gains are uncertain.
+
+        The `factor` is that of chance scores.
+        """
+        return int((_PER_NOISE * self.noise_scale + _PER_CHANCE * factor / math.sqrt(n)) / GRID)
+
+    def release(self, candidates, alone, worths_beside, by_chance, reach, random_bytes, kept=()):
         """The k features chosen, in order.
 
         Parameters
@@ -277,11 +283,13 @@ class ChoicesInTurn(NoiseOnGrid):
         worths_beside : callable
             ``worths_beside(feature, taken)`` returns the joint scores of all candidates not taken with a feature that
             is kept or chosen, ascending by number, and the single score of that feature; in grid steps. It is called
-            once for each of these features except the last. A candidate is judged by its smallest gain over any of
-            them, and to a small part by its single score.
+            once for each of these features except the last. A candidate is judged by its single score, moved no
+            further than `reach` from its smallest gain over any of them.
         by_chance : callable
             ``by_chance(feature, taken, own)`` returns the gains of independent candidates, from public numbers and
             `own`, the noisy single score of that feature.
+        reach : int
+            In grid steps; public.
         random_bytes : callable
             Random bytes.
         kept : sequence of int, default=()
@@ -294,14 +302,10 @@ class ChoicesInTurn(NoiseOnGrid):
                 own += discrete_laplace(self._own_scale, 1, random_bytes)[0] if self._own_scale else 0
                 added = together - own - by_chance(feature, [*kept, *chosen], own)
                 gains = added if gains is None else np.minimum(gains, added)
-            worths = alone if gains is None else self._mixed(gains, alone)
+            worths = alone if gains is None else np.minimum(np.maximum(alone, gains - reach), gains + reach)
             place = self._one_choice.choose(worths, random_bytes)
             chosen.append(int(remaining[place]))
             if len(chosen) == self.k:
                 return np.array(chosen, dtype=np.int64)
             gains = None if gains is None else np.delete(gains, place)
             remaining, alone, compared = np.delete(remaining, place), np.delete(alone, place), chosen[-1:]
-
-    def _mixed(self, gains, alone):
-        """The worth of features. Rounding the sum down once moves no further than either part; twice could."""
-        return ((_WHOLE - self._own_share) * gains + self._own_share * alone) // _WHOLE

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.private_estimator import never_cached
+from skdpmic._utils.never_cached import never_cached
 from skdpmic._utils.readable import is_date
 from skdpmic._utils.texts import quoted, warn
 from skdpmic._utils.typing import Categories, RandomState, TableLike

@@ -247,7 +247,8 @@ class JointFeatures(BestFeatures):
             return to_grid(chance_added(measure, shape, feature, own * GRID, others))
 
         alone = to_grid(records.scores(measure, n_jobs, random_bytes, kept)) - to_grid(by_chance)
-        return mechanism.release(candidates, alone, scores_beside, added_by_chance, random_bytes, kept), None
+        reach = mechanism.reach(int(shape.n_groups), measure.chance_factor)
+        return mechanism.release(candidates, alone, scores_beside, added_by_chance, reach, random_bytes, kept), None
 
 
 def places(order):

@@ -99,7 +99,8 @@ class FitPlan:
     def warn_about_table(self, public):
         """Warn about problems of a release that public numbers show."""
         if self.facts.needs_ranges:  # ranks have no parts with too few records
-            warn_about_many_labels(public.shape, public.names)
+            described = public.description.domains if public.description else ()
+            warn_about_many_labels(public.shape, public.names, described)
         warn_about_delta(self.delta, public.shape.n_groups)
 
     def entry(self, release, mechanism, shape, statistic):

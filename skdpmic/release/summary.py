@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from skdpmic._utils.arguments import check_verbose
-from skdpmic._utils.private_estimator import dataframe, never_cached, with_intervals
+from skdpmic._utils.dataframes import dataframe, with_intervals
+from skdpmic._utils.never_cached import never_cached
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
 from skdpmic._utils.texts import Progress, budget, escaped, quoted, require_type, told_apart, wrapped
@@ -20,9 +20,9 @@ from skdpmic.privacy.composition import check_delta, check_epsilon, warn_about_d
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.path import run
 from skdpmic.release.summary_cells import ABOVE, BELOW, CellsRelease, SummaryCells
-from skdpmic.table.domains import MISSING, NUMBERS, OTHER, Knots, LogRange
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.records import FEWEST, read_values
+from skdpmic.table.domains import MISSING, NUMBERS, OTHER, Knots, LogRange, Range
+from skdpmic.table.facts import FEWEST, PublicFacts
+from skdpmic.table.records import read_values
 from skdpmic.table.tables import open_table
 from skdpmic.table.values import read_people
 
@@ -61,10 +61,10 @@ def suspicions(name, cells, flags, parts, n_samples, release):
         if share - reach > (_MOST if flag == MISSING else _FEW_VALUES)
     ]
     most_inside, margin = min(flags[-1] + reach, 1.0), release.half_width(1, n_parts) / n_samples
-    if cells.is_nominal:
-        return found + _label_finding(name, cells, parts, most_inside, release.reach(1, n_parts) / n_samples, margin)
-    if not found:
+    if not found and not cells.is_nominal:
         found = _ends_finding(name, cells, shares[BELOW] + shares[ABOVE], release.reach(0, n_flags, 2) / n_samples)
+    if cells.is_nominal or cells.n_values == cells.n_parts:
+        return found + _label_finding(name, cells, parts, most_inside, release.reach(1, n_parts) / n_samples, margin)
     usual = release.usual_reach(1, n_parts, 2) / n_samples
     nearly_all = partial(_are_nearly_all, usual=usual, inside=min(flags[-1], 1.0), most_inside=most_inside)
     return found + _parts_finding(name, cells, parts, nearly_all, release.reach(1, n_parts, 2) / n_samples, margin)
@@ -76,7 +76,7 @@ def _flag_finding(name, cells, flag, about):
     if flag == OTHER:
         labels = abbreviated(list(cells.domain.labels[:5]))
         return f"{about} of {name} matches none of its labels, such as {labels}: check spelling, case and spaces."
-    end = cells.part_ends()[0 if flag == BELOW else -1]
+    end = cells.first_and_last()[flag == ABOVE]
     return f"{about} of {name} lies {flag} its range, which ends at {end}: check the unit, or widen the range."
 
 
@@ -84,7 +84,7 @@ def _ends_finding(name, cells, share, reach):
     """A finding if values lie outside, although too few on either side to be detected."""
     if share - reach <= _FEW_VALUES:
         return []
-    lower, *_, upper = cells.part_ends()
+    lower, upper = cells.first_and_last()
     return [f"{_about(share, reach)} of {name} lies outside its range, {lower} to {upper}: widen the range."]
 
 
@@ -94,7 +94,8 @@ def _label_finding(name, cells, parts, most_inside, reach, margin):
     if parts[first] - reach <= _ONE_LABEL * most_inside:
         return []
     labels = cells.part_ends()[first]
-    label = f"{quoted(labels[0])}" if len(labels) == 1 else f"one of {quoted(labels[0])} to {quoted(labels[-1])}"
+    told = quoted if cells.is_nominal else str
+    label = told(labels[0]) if len(labels) == 1 else f"one of {told(labels[0])} to {told(labels[-1])}"
     return [f"{_about(parts[first], margin)} of {name} is {label}: the column hardly distinguishes records."]
 
 
@@ -123,12 +124,12 @@ def _are_nearly_all(share, off, *, usual, inside, most_inside):
 
 def _in_few_parts(name, cells, first, n_together, about):
     ends = cells.part_ends()
-    lower, upper = ends[first], ends[first + n_together]
+    lower, upper = ends[first][0], ends[first + n_together - 1][-1]
     place = {(0, 1): "the lowest fiftieth", (0, 2): "the lowest tenth"}.get((first, n_together))
-    place = place or ("a tenth" if n_together == 1 else "a fifth")
+    place = "a small part" if cells.has_names else place or ("a tenth" if n_together == 1 else "a fifth")
     scale = {LogRange: "the logarithms of its range", Knots: "its knots"}.get(type(cells.domain), "its range")
     remedy = "narrow the range if possible"
-    if scale == "its range" and cells.domain.of == NUMBERS:
+    if isinstance(cells.domain, Range) and cells.domain.of == NUMBERS:
         is_spread = first == 0 and _are_spread_by_log(cells.domain, 0.02 if n_together == 1 else 0.1)
         remedy = f"use 'log', or {remedy}" if is_spread else f"{remedy}, unless it holds few values, such as 0 and 1"
     return f"{about} of {name} lies in {place} of {scale}, {lower} to {upper}: {remedy}."
@@ -199,8 +200,7 @@ class ColumnShares:
     def part_names(self):
         """The labels or the ends of each part."""
         ends = self.cells.part_ends()
-        parts = ends if self.cells.is_nominal else pairwise(ends)
-        return told_apart([labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}" for labels in parts])
+        return told_apart([labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}" for labels in ends])
 
 
 @dataclass(frozen=True, repr=False)
@@ -267,12 +267,13 @@ class PrivateSummary:
         return wrapped("\n".join([*lines, *(self.suspicious or [NOTHING])]))
 
     def _repr_html_(self):
-        return as_html(self._shown())
+        return as_html(self._shown(), " open")
 
     def _shown(self):
         facts = [
             ("Released", "shares of values in each column"),
             ("Cost", budget(*self.privacy_spent)),
+            ("Shares", "of records that are missing, below or above the range, or of other labels; and where most are"),
             ("Intervals", f"after ±, for {_WHAT_INTERVALS_HOLD}"),
             *(("Suspicious", text) for text in self.suspicious or [NOTHING]),
         ]

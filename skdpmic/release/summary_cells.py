@@ -15,15 +15,17 @@ from scipy.optimize import brentq
 from scipy.special import betainc, gammaincc, gammaln
 
 from skdpmic.privacy.composition import Cost, budget_of, exact
-from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian, geometric, uniform_below
-from skdpmic.table.domains import MISSING, OTHER, Labels, ends_in_words, in_unit_interval, names_of_labels
+from skdpmic.privacy.quantiles import gaussian_quantile
+from skdpmic.table import domains
+from skdpmic.table.domains import MISSING, OTHER, Integers, Labels
 
 BELOW, ABOVE = "below", "above"
 _FLAGS_OF_NUMBERS, _FLAGS_OF_LABELS = (MISSING, BELOW, ABOVE), (MISSING, OTHER)
 # A fiftieth, then tenths: skewed columns are recognised by their lower end.
 _ENDS = (0.0, 0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _MOST_PARTS = len(_ENDS) - 1
+_NEAR = 2**14  # values whose cells are in the processor's cache together
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class SummaryCells:
 
     Parameters
     ----------
-    domain : Range, LogRange, Knots or Labels
+    domain : Range, LogRange, Knots, Integers or Labels
         Public description of the column.
     """
 
@@ -44,6 +46,16 @@ class SummaryCells:
         return isinstance(self.domain, Labels)
 
     @property
+    def n_values(self):
+        """Number of labels or integers; infinity for other numbers."""
+        return len(self.domain.labels) if self.is_nominal else domains.parts_at_most(math.inf, self.domain.encoded)
+
+    @property
+    def has_names(self):
+        """Whether parts have the names of their labels or integers, of which each has about equally many."""
+        return self.n_values < math.inf
+
+    @property
     def flags(self):
         """What may be wrong with a value; a further cell of this set holds the valid values."""
         return _FLAGS_OF_LABELS if self.is_nominal else _FLAGS_OF_NUMBERS
@@ -51,7 +63,7 @@ class SummaryCells:
     @property
     def n_parts(self):
         """The number of parts of the public range; a further cell holds missing values and those outside."""
-        return min(len(self.domain.labels), _MOST_PARTS) if self.is_nominal else _MOST_PARTS
+        return min(self.n_values, _MOST_PARTS)
 
     @property
     def sizes(self):
@@ -59,16 +71,24 @@ class SummaryCells:
         return len(self.flags) + 1, self.n_parts + 1
 
     def part_ends(self):
-        """The ends of the parts of numbers or dates; for labels, the labels of each part: all as text."""
+        """The two ends of each part of numbers or dates, its labels, or its first and last integer: all as text."""
+        if isinstance(self.domain, Integers):
+            return self.domain.runs(self.n_parts)
         if self.is_nominal:
-            parts, names = self._parts_of_labels(), names_of_labels(self.domain.labels)
+            parts, names = self._parts_of_labels(), domains.names_of_labels(self.domain.labels)
             return [[name for name, j in zip(names, parts, strict=True) if j == part] for part in range(self.n_parts)]
         lower, upper = self.domain.encoded
-        return ends_in_words([self.domain.decode(lower + end * (upper - lower)) for end in _ENDS])
+        ends = [self.domain.decode(lower + end * (upper - lower)) for end in _ENDS]
+        return [*pairwise(domains.ends_in_words(ends))]
+
+    def first_and_last(self):
+        """The ends of the range, or the first and the last label, as text."""
+        first, *_, last = self.part_ends()
+        return first[0], last[-1]
 
     def part_places(self):
         """The ends of the parts on an axis from 0 to 1, for figures."""
-        return np.linspace(0, 1, self.n_parts + 1) if self.is_nominal else np.array(_ENDS)
+        return np.linspace(0, 1, self.n_parts + 1) if self.has_names else np.array(_ENDS)
 
     def _parts_of_labels(self):
         """Single labels, or groups of neighbouring labels of equal size if there are more labels than parts."""
@@ -88,9 +108,13 @@ class SummaryCells:
         flags, parts : int64 ndarrays of shapes (n_flags + 1,) and (n_parts + 1,)
             The last cell of each set holds all other records.
         """
-        flag_of, part_of = self._cells_of_labels(values) if self.is_nominal else self._cells_of_numbers(values)
-        n_flags, n_parts = self.sizes
-        return np.bincount(flag_of, minlength=n_flags), np.bincount(part_of, minlength=n_parts)
+        cells_of, (n_flags, n_parts) = self._cells_of_labels if self.is_nominal else self._cells_of_numbers, self.sizes
+        flags, parts = np.zeros(n_flags, dtype=np.int64), np.zeros(n_parts, dtype=np.int64)
+        for first in range(0, len(values), _NEAR):
+            flag_of, part_of = cells_of(values[first : first + _NEAR])
+            flags += np.bincount(flag_of, minlength=n_flags)
+            parts += np.bincount(part_of, minlength=n_parts)
+        return flags, parts
 
     def _cells_of_labels(self, codes):
         n = len(self.domain.labels)  # the code of other labels; one more for missing values
@@ -100,12 +124,13 @@ class SummaryCells:
 
     def _cells_of_numbers(self, values):
         values = values.astype(np.float64, copy=False)  # in float32, bounds would be rounded
-        numbers = [bound for bound in self.domain.bounds if bound != "log"]
-        is_missing, is_below, is_above = np.isnan(values), values < numbers[0], values > numbers[-1]
-        flag_of = np.select([is_missing, is_below, is_above], [0, 1, 2], 3)
-        inside = self.domain.encode(np.where(flag_of == 3, values, numbers[0]))
-        places = in_unit_interval(inside, *self.domain.encoded)
-        part_of = np.searchsorted(_ENDS[1:-1], places, side="right")
+        values = domains.nearest_integers(values) if self.has_names else values
+        lowest, highest = domains.limits_of(self.domain)
+        flag_of = np.select([np.isnan(values), values < lowest, values > highest], [0, 1, 2], 3)
+        inside = self.domain.encode(np.where(flag_of == 3, values, lowest))
+        places = domains.in_unit_interval(inside, *self.domain.encoded)
+        # A search among few ends takes longer.
+        part_of = sum((places >= end).view(np.int8) for end in self.part_places()[1:-1])
         return flag_of, np.where(flag_of == 3, part_of, self.n_parts)
 
 

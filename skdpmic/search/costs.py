@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import math
 import numbers
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,11 +16,10 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, RandomizedSearc
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import PrivacyLeakWarning, quoted, warn, wrapped
 from skdpmic._utils.typing import Estimator
-from skdpmic.privacy.composition import Cost, check_epsilon, exact, round_up
+from skdpmic.privacy.composition import round_up
 from skdpmic.search import nested
 from skdpmic.search.grid_search import PrivateGridSearch
 
-_ON_FOLDS = "on folds assigned without looking at the records"
 _NOT_COVERED = (
     "Cross-validated scores, and choices made by them, are raw functions of held-out records and not covered by the "
     "guarantee."
@@ -77,7 +75,7 @@ class SearchCost:
 
     def __repr__(self):
         given = ", ".join(f"{name}={value}" for name, value in vars(self).items() if value not in (None, ()))
-        seen = f"at most this for the private estimators seen, in fits {_ON_FOLDS}."
+        seen = "at most this for the private estimators seen, in fits on folds assigned without looking at the records."
         return wrapped(f"SearchCost({given}): {seen} {_NOT_COVERED}")
 
 
@@ -133,7 +131,8 @@ def search_cost(
     searched in lists, not drawn from distributions. A private function hidden in a lambda is not seen. The `memory` of
     a pipeline does not save fits of private steps, which are never cached.
 
-    A PrivateGridSearch costs its own epsilon and its refit, counted at the costliest candidate.
+    A PrivateGridSearch costs its own epsilon and its refit, counted at the costliest candidate, by itself, as a step of
+    a pipeline and inside other searches, except another PrivateGridSearch.
 
     With `n_features`, the cost is that of the releases that the fits will make: a ledger with composition="zcdp" is
     charged exactly `charged_rho` if each private estimator gets all columns, or a list of them. It is charged at most
@@ -190,10 +189,10 @@ def search_cost(
             )
         base, cv, is_split, grids = estimator.estimator, estimator.cv, True, _grids(estimator)
         costs = _costs(estimator, grids, width)
-        fits, refit = nested.total_cost(costs), _cost_of_refit(estimator, costs)
+        fits, refit = nested.total_cost(costs), nested.largest_cost(costs) if estimator.refit else refit
     elif isinstance(estimator, PrivateGridSearch):
         base, grids, choice = estimator.estimator, _grids(estimator), (type(estimator).__name__,)
-        fits = _cost_of_private_search(estimator, width)
+        fits = nested.cost_of_fit(estimator, width)
     else:
         if not hasattr(estimator, "fit") or not nested.has_parameters(estimator):
             raise TypeError(f"estimator must be an estimator or a search, got {type(estimator).__name__}.")
@@ -209,12 +208,12 @@ def search_cost(
     if unpriced or not fits.n_private:
         _warn_about_unseen(estimator, unpriced)
     return SearchCost(
-        epsilon=_as_float(fits.epsilon * n_trainings + refit.epsilon),
-        delta=_as_float(fits.delta * n_trainings + refit.delta),
+        epsilon=round_up(fits.epsilon * n_trainings + refit.epsilon),
+        delta=round_up(fits.delta * n_trainings + refit.delta),
         n_fits=fits.n_private * n_splits + refit.n_private,
-        charged_epsilon=_as_float(fits.epsilon * n_splits + refit.epsilon),
-        charged_delta=_as_float(fits.delta * n_splits + refit.delta),
-        charged_rho=None if n_features is None else _as_float(fits.rho * n_splits + refit.rho, Fraction),
+        charged_epsilon=round_up(fits.epsilon * n_splits + refit.epsilon),
+        charged_delta=round_up(fits.delta * n_splits + refit.delta),
+        charged_rho=None if n_features is None else round_up(fits.rho * n_splits + refit.rho, Fraction),
         priced=(*choice, *dict.fromkeys(place.name or _kind(place.part) for place in private)),
         not_priced=tuple(unpriced),
         earlier=tuple(earlier),
@@ -246,25 +245,7 @@ def _warn_about_unseen(estimator, unpriced):
     )
 
 
-def _as_float(number, value=exact):
-    return math.inf if number == math.inf else round_up(number, value)
-
-
 # --- The candidates of a search ---------------------------------------------------------------------------------------
-
-
-def _cost_of_private_search(search, n_features):
-    """The cost of the choice, and of the costliest refit."""
-    check_epsilon(search.epsilon)
-    grid = nested.checked_grid(search.param_grid)
-    costs = _costs_of(search.estimator, grid, n_features)
-    nested.check_has_choice(grid)
-    return nested.total_cost([nested.cost_of(Cost(search.epsilon)), _cost_of_refit(search, costs)])
-
-
-def _cost_of_refit(search, costs):
-    """The largest cost among the candidates, because the choice is unknown; nothing without a refit."""
-    return nested.largest_cost(costs) if search.refit else nested.FitCost()
 
 
 def _costs(search, grids, n_features):
@@ -344,8 +325,7 @@ _FOLDS = (*_GROUP_FOLDS, *_REPEATED, splits.KFold, splits.StratifiedKFold, split
 
 def warn_about_splits_by_records(cv, estimator, has_people):
     """Warn if one record, or one person, can change the training sets of others."""
-    is_default = _is_number_of_folds(cv) and is_classifier(estimator)
-    kind = splits.StratifiedKFold if is_default else type(cv)
+    kind = splits.StratifiedKFold if _is_number_of_folds(cv) and is_classifier(estimator) else type(cv)
     if has_people and not _assigns_groups_at_random(cv):
         warn(
             "cv assigns rows to folds, or groups by their number of rows, while max_rows_per_group protects people "

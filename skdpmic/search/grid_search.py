@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import itertools
 import math
 import numbers
 import random
@@ -36,19 +37,20 @@ from skdpmic._utils.texts import (
     is_invalid_parameter,
     public_messages,
     quoted,
+    require,
     shortened,
     warn,
 )
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for
-from skdpmic.privacy.composition import Cost, budget_of, check_epsilon, round_up, round_up_sum
+from skdpmic.privacy.composition import Cost, budget_of, check_epsilon, round_up
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.release.path import run, store
 from skdpmic.search import nested
-from skdpmic.table.domains import check_interval
+from skdpmic.table.domains import check_interval, in_unit_interval
 from skdpmic.table.frames import declared_by_name
 from skdpmic.table.tables import open_table
 
@@ -249,13 +251,15 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         """
         self._check_parameters()
         grid = nested.checked_grid(self.param_grid)
-        candidates = _candidates_with(self.estimator, grid)
+        candidates = _checked_candidates(self)
         scorer = check_scoring(self.estimator, self.scoring)
         if y is None and get_tags(self).target_tags.required:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        X, y = _checked_table(X, y, candidates)
+        X, y = _checked_table(X, y)
+        _refuse_unreadable_for(candidates, X, y)
         n_samples, (n_features, names) = X.shape[0] if hasattr(X, "shape") else len(X), _columns_of(X)
-        private = [place for candidate in candidates for place in nested.private_places(candidate, n_features, names)]
+        private_of_each = [nested.private_places(candidate, n_features, names) for candidate in candidates]
+        private = list(itertools.chain.from_iterable(private_of_each))
         n_subsets = checked_n_subsets(self.n_subsets, n_samples, type(self).__name__, bool(private))
         self._check_private(private, X, n_samples, n_subsets)
         costs = [nested.cost_of_fit(candidate, n_features) for candidate in candidates]
@@ -264,11 +268,9 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         nested.check_has_choice(grid)
         _warn_about_unknown(candidates)
         mechanism = mechanism_of_choice(self.epsilon, n_subsets)
-        public = {"n": n_samples, "release": "choice", "mechanism": mechanism.name}
-        cost = Cost(float(self.epsilon))
-        entry = entry_for(type(self).__name__, cost, random_state=self.random_state, **public)
+        public = {"n": n_samples, "release": "choice", "mechanism": mechanism.name, "random_state": self.random_state}
+        entry = entry_for(type(self).__name__, Cost(float(self.epsilon)), **public)
         if self.refit:
-            private_of_each = [nested.private_places(each, n_features) for each in candidates]
             nested.check_refits_fit_in(self.ledger, entry, private_of_each)
 
         def draw(random_bytes):
@@ -317,10 +319,9 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         check_n_jobs(self.n_jobs)
         check_verbose(self.verbose)
         check_interval(self.score_bounds, "score_bounds")
-        if isinstance(self.scoring, list | tuple | set | dict):
-            raise ValueError(f"scoring must be a single score, got {quoted(self.scoring)}.")
-        if not is_number(self.test_size) or not 0 < self.test_size < 1:
-            raise ValueError(f"test_size must be a number in (0, 1), got {quoted(self.test_size)}.")
+        require(not isinstance(self.scoring, list | tuple | set | dict), "scoring must be a single score", self.scoring)
+        is_share = is_number(self.test_size) and 0 < self.test_size < 1
+        require(is_share, "test_size must be a number in (0, 1)", self.test_size)
 
     def _check_private(self, private, X, n_samples, n_subsets):
         """Raise the errors of private steps, on a subset or on all rows, that do not depend on values in X and y."""
@@ -343,14 +344,15 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     def _refitted(self, X, y, cost):
         """What is stored of the best candidate, fitted to all rows, and of its cost and that of the choice."""
         best = nested.candidate_with(self.estimator, self.best_params_).fit(X, y)
-        spent = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
+        epsilon, delta, _, rho = nested.total_cost([nested.cost_of(Cost(self.epsilon)), cost])
+        spent = {"epsilon": round_up(epsilon), "delta": round_up(delta), "rho": round_up(rho, Fraction)}
         names = [nested.as_estimator(place.part)._plan().broken_by for place in nested.private_places(best)]
         broken_by = ", ".join(dict.fromkeys(filter(None, [self._entry.broken_by, *names])))
         seen = {name: getattr(best, name) for name in ("n_features_in_", "feature_names_in_") if hasattr(best, name)}
         return seen | {
             "best_estimator_": best,
-            "privacy_spent_": spent,
-            "_entry": self._entry._replace(epsilon=spent[0], delta=spent[1], broken_by=broken_by),
+            "privacy_spent_": (spent["epsilon"], spent["delta"]),
+            "_entry": self._entry._replace(**spent, broken_by=broken_by),
             "_earlier": nested.earlier_steps([best]),
         }
 
@@ -398,12 +400,9 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         return Summary(facts, why_broken(self._entry), entries=(self._entry,))
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        tags.target_tags, tags.input_tags = inner.target_tags, inner.input_tags
-        return tags
+        names = ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags")
+        return replace(super().__sklearn_tags__(), **{name: getattr(inner, name) for name in names})
 
 
 # --- Candidates, checked before the charge ----------------------------------------------------------------------------
@@ -412,13 +411,13 @@ _ANY_SEED = bytes(16)
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators carry nothing over from one fit to the next
 
 
-def _candidates_with(estimator, grid):
-    """New estimators with the parameters of each entry of the grid.
+def _checked_candidates(search):
+    """New estimators with the parameters of each entry of the grid of a search.
 
     Invalid parameters of scikit-learn estimators are found here: scikit-learn checks parameters before the data, so
     each estimator is fitted to a table without rows. The fit stops there: it computes nothing and sees no data.
     """
-    candidates = [nested.candidate_with(estimator, parameters) for parameters in grid]
+    candidates = nested.candidates_of(search)
     for candidate in candidates:
         for _, step, *_ in nested.places_in(candidate):
             _check_parameters_of(step)
@@ -447,8 +446,7 @@ def _warn_about_unknown(candidates):
     """Warn about estimators whose fits in one subset might affect those in another."""
     parts = (place.part for candidate in candidates for place in nested.places_in(candidate))
     classes = {type(part) for part in parts if hasattr(part, "fit")}
-    unknown = sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN)
-    if unknown:
+    if unknown := sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN):
         warn(
             f"the choice is private only if the fits of {', '.join(unknown)} depend on nothing but their own rows, the "
             "parameters and their own random numbers. This has been checked only for scikit-learn's estimators. "
@@ -461,8 +459,8 @@ def _warn_about_unknown(candidates):
 # --- The table, and what private steps make of it ---------------------------------------------------------------------
 
 
-def _checked_table(X, y, candidates):
-    """X and y, whose rows can be assigned to subsets; an error if a private step given them unchanged refuses them."""
+def _checked_table(X, y):
+    """X and y, whose rows can be assigned to subsets."""
     for data, name in ((X, "X"), (y, "y")):
         if data is not None and (is_dask_collection(data) or not _has_rows_to_pick(data)):
             raise TypeError(
@@ -471,9 +469,7 @@ def _checked_table(X, y, candidates):
                 f"{name}.to_pandas() or np.array(list({name}))."
             )
     refuse_target_among(column_names(X), y)
-    X, y = indexable(X, y)
-    _refuse_unreadable_for(candidates, X, y)
-    return X, y
+    return indexable(X, y)
 
 
 def _has_rows_to_pick(data):
@@ -597,22 +593,16 @@ def checked_n_subsets(n_subsets, n_samples, reader, has_private):
         raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of 8 is required by {reader}.")
     usual = max(math.isqrt(n_samples) // (1 + has_private), 2)
     asked = min(usual, most) if is_auto(n_subsets) else n_subsets
-    if not is_whole(asked) or not 2 <= asked <= most:
-        raise ValueError(
-            f"n_subsets must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}, "
-            f"got {quoted(n_subsets)}."
-        )
+    must = f"n_subsets must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}"
+    require(is_whole(asked) and 2 <= asked <= most, must, n_subsets)
     return int(asked)
 
 
 def assign_subsets(n_samples, n_subsets, test_size, random_bytes):
     """Row positions of disjoint subsets, each as (training rows, test rows), drawn independently of the data."""
     order = np.random.RandomState(int.from_bytes(random_bytes(4), "little")).permutation(n_samples)
-    subsets = []
-    for rows in np.array_split(order, n_subsets):
-        n_test = _n_test(len(rows), test_size)
-        subsets.append((rows[n_test:], rows[:n_test]))
-    return subsets
+    subsets = (np.split(own, [_n_test(len(own), test_size)]) for own in np.array_split(order, n_subsets))
+    return [(train, test) for test, train in subsets]
 
 
 def _n_test(n_rows, test_size):
@@ -627,8 +617,7 @@ def training_sizes(n_samples, n_subsets, test_size):
 def mean_over_subsets(scores, bounds):
     """Means of the clipped scores, as shares of their range; one record changes each by at most 1 / n_subsets."""
     lower, upper = check_interval(bounds, "score_bounds")
-    clipped = np.clip(np.nan_to_num(scores, nan=lower), lower, upper)
-    shares = np.clip((clipped - lower) / (upper - lower), 0.0, 1.0)
+    shares = in_unit_interval(np.nan_to_num(scores, nan=lower), lower, upper)
     return np.array([math.fsum(row) / len(row) for row in shares])
 
 

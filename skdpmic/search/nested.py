@@ -32,7 +32,7 @@ from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_la
 from skdpmic._utils.texts import BudgetError, PrivacyLeakWarning, quoted, require, warn
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.preprocessing.public_encoder import PublicEncoder
-from skdpmic.privacy.composition import Cost, epsilon_of, exact, rho_for
+from skdpmic.privacy.composition import Cost, check_epsilon, epsilon_of, exact, rho_for
 from skdpmic.privacy.top_k import MOST_CUBE_NOISE
 from skdpmic.selection.selectors import DPMICScorer, PrivateSelectKBest, dp_mic_classif, dp_mic_regression
 from skdpmic.two_party.randomized_response import RandomizedResponse
@@ -56,20 +56,21 @@ class Place(NamedTuple):
     prefix: str | None = ""  # of its arguments of `fit`, without routing; None if it gets none
     before: Mapping[str, tuple[str, str]] = {}  # earlier steps that break its guarantee, as in `earlier_steps`
     host: Any = None  # the innermost estimator around it that may fit it any number of times
+    is_fitted: bool = False  # whether it is what was fitted, if that is a copy
 
     def inside(self, name, part, **changed):
         """The place of a part of this one, which gets the same unless it is changed."""
         return self._replace(name=f"{self.name}__{name}".removeprefix("__"), part=part, **changed)
 
 
-def places_in(estimator, n_features=UNKNOWN, names=UNKNOWN):
+def places_in(estimator, n_features=UNKNOWN, names=UNKNOWN, **more):
     """The places of an estimator and of all parts of it, for a table with these columns."""
-    yield from _from(Place("", estimator, n_features, names))
+    yield from _from(Place("", estimator, n_features, names, **more))
 
 
-def private_places(estimator, n_features=UNKNOWN, names=UNKNOWN):
-    """The places of the private estimators and function forms."""
-    return [place for place in places_in(estimator, n_features, names) if is_private(place.part)]
+def private_places(*of, **more):
+    """The places of the private estimators and function forms, and of private searches; arguments as above."""
+    return [place for place in places_in(*of, **more) if is_private(place.part) or is_choice(place.part)]
 
 
 def _from(place):
@@ -87,17 +88,19 @@ def _inside(place):
     elif isinstance(part, FeatureUnion):
         yield from (place.inside(name, step) for name, step in part.transformer_list)
     elif isinstance(part, ColumnTransformer):
-        place = place._replace(prefix=None)
-        for name, step, columns in part.transformers:
+        place, given = place._replace(prefix=None), [*part.transformers, ("remainder", part.remainder, slice(None))]
+        for name, step, columns in getattr(part, "transformers_", given) if place.is_fitted else given:
             n_features, names = _columns_of(place, name, columns)
             yield place.inside(name, step, n_features=n_features, names=names)
-        yield place.inside("remainder", part.remainder, n_features=UNKNOWN, names=UNKNOWN)
     elif isinstance(part, UNIVARIATE):
         yield place.inside("score_func", part.score_func, names=None, prefix=None)  # it gets an array
     elif isinstance(part, TransformedTargetRegressor):
         of_target = place.inside("transformer", part.transformer, n_features=UNKNOWN, prefix=None)
         yield of_target
         yield place.inside("regressor", part.regressor, before=place.before | _effects(of_target))
+    elif is_choice(part):
+        for inner in [getattr(part, "best_estimator_", None)] if place.is_fitted else candidates_of(part):
+            yield place.inside("estimator", inner, prefix=None, host=part)
     else:
         hidden = {"n_features": UNKNOWN, "names": UNKNOWN, "prefix": None, "host": part}
         for name, value in part.get_params(deep=False).items():
@@ -159,6 +162,11 @@ def is_private(candidate):
     return isinstance(candidate, PrivateEstimator) and candidate._plan is not None
 
 
+def is_choice(candidate):
+    """Whether `candidate` is a PrivateGridSearch, whose choice is a release itself."""
+    return isinstance(candidate, PrivateEstimator) and "param_grid" in arguments_of(candidate)
+
+
 def has_parameters(value):
     """Whether this is an estimator, and not a class."""
     return hasattr(value, "get_params") and not isinstance(value, type)
@@ -207,6 +215,15 @@ def check_has_choice(grid):
         )
 
 
+def candidates_of(search):
+    """The candidates of a private search, none of which may hold another one, which would charge in every subset."""
+    candidates = [candidate_with(search.estimator, parameters) for parameters in checked_grid(search.param_grid)]
+    places = (place for candidate in candidates for place in places_in(candidate))
+    inside = [place.name or "estimator" for place in places if is_choice(place.part)]
+    require(not inside, f"estimator must hold no {type(search).__name__} inside a {type(search).__name__}", inside)
+    return candidates
+
+
 def candidate_with(estimator, parameters):
     """A new estimator with these parameters."""
     return clone(estimator).set_params(**clone(parameters, safe=False))
@@ -247,9 +264,10 @@ def _epsilon_of_names(place, n_rows, n_samples, most):
     if place.n_features is UNKNOWN:
         return enough
 
+    there = plan.release(place.n_features, n_samples, plan.facts.n_classes)
+
     def has_less_noise(epsilon):
-        pairs = ((replace(plan, epsilon=epsilon), n_rows), (plan, n_samples))
-        here, there = (each.release(place.n_features, n, plan.facts.n_classes) for each, n in pairs)
+        here = replace(plan, epsilon=epsilon).release(place.n_features, n_rows, plan.facts.n_classes)
         return here.epsilon_per_feature > factor * there.epsilon_per_feature
 
     possible = np.linspace(enough, most, _N_EPSILONS).tolist()
@@ -302,12 +320,7 @@ def _costs_at(place):
             "cannot compute the cost of a RandomizedResponse inside another estimator: each of its transforms is a "
             "separate release, its fits are not. Call transform once, outside of other estimators."
         )
-    if not is_private(part):
-        if "ledger" in arguments_of(part):  # a PrivateGridSearch: its choice is itself a release
-            raise ValueError(
-                f"cannot compute the cost of a {kind} inside another search: its choice is a separate release. Fit it "
-                "by itself."
-            )
+    if not (is_private(part) or is_choice(part)) or is_choice(place.host):  # which counts its refit
         return []
     if place.host is not None:
         raise ValueError(
@@ -315,7 +328,17 @@ def _costs_at(place):
             or f"cannot tell how many times {type(place.host).__name__} fits the private estimator inside it. Private "
             "estimators are counted inside pipelines, unions, column transformers and univariate selectors."
         )
+    if is_choice(part):
+        return [_cost_of_choice(part, place.n_features)]
     return [largest_cost(map(cost_of, _possible_costs(place)))]
+
+
+def _cost_of_choice(search, n_features):
+    """The cost of the choice of a private search, and of its costliest refit, because the choice is unknown."""
+    check_epsilon(search.epsilon)
+    costs = [cost_of_fit(candidate, n_features) for candidate in candidates_of(search)]
+    check_has_choice(checked_grid(search.param_grid))
+    return total_cost([cost_of(Cost(search.epsilon)), *([largest_cost(costs)] if search.refit else [])])
 
 
 def _possible_costs(place):
@@ -401,8 +424,7 @@ def earlier_steps(candidates):
 def checked_earlier_steps(candidates):
     """The steps of `earlier_steps`, of which none may resample rows: no epsilon bounds what one record then does."""
     steps = earlier_steps(candidates)
-    resampling = [f"{name} ({kind})" for name, (kind, what) in steps.items() if what == RESAMPLES]
-    if resampling:
+    if resampling := [f"{name} ({kind})" for name, (kind, what) in steps.items() if what == RESAMPLES]:
         raise ValueError(
             f"estimator must have no step that resamples rows before a private step, got {', '.join(resampling)}: one "
             "record may become many rows, so its cost has no bound. Put the private step first, or resample after it."
@@ -433,9 +455,23 @@ def _effects(place):
         return {name: effect for inner in inside for name, effect in _effects(inner).items()}
     if hasattr(step, "fit_resample"):
         return {place.name: (kind, RESAMPLES)}
-    needs_fit = not hasattr(step, "__sklearn_tags__") or get_tags(step).requires_fit
-    is_by_row = isinstance(step, _BY_ROW) or not hasattr(step, "transform") or not needs_fit
-    return {} if is_by_row else {place.name: (kind, LEARNS)}
+    return {place.name: (kind, LEARNS)} if hasattr(step, "transform") and _learns(step) else {}
+
+
+def _learns(step):
+    return not isinstance(step, _BY_ROW) and (not hasattr(step, "__sklearn_tags__") or get_tags(step).requires_fit)
+
+
+def ordinary_steps(fitted):
+    """The steps that are not private and hold no private one: whether they may have learnt, by their texts."""
+    return {
+        f"{place.name} ({type(place.part).__name__})": _learns(place.part)
+        for place in places_in(fitted, is_fitted=True)
+        if has_parameters(place.part)
+        and not isinstance(place.part, (PrivateEstimator, *COMPOSITES))
+        and (place.host is None or is_choice(place.host))
+        and not any(is_private(inner.part) for inner in _inside(place))
+    }
 
 
 # --- Arguments of `fit` -----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.private_estimator import never_cached
+from skdpmic._utils.never_cached import never_cached
 from skdpmic._utils.typing import Auto, ColumnLike, Correction, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for

@@ -16,7 +16,7 @@ from skdpmic._utils.arguments import check_whole, one_of
 from skdpmic._utils.private_estimator import PrivateEstimator, ResultsMixin, check_published
 from skdpmic._utils.readable import column_names, is_dask_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.summaries import INTERVAL, Summary, by_rank, facts_of_release, feature_columns, why_broken
-from skdpmic._utils.texts import counted, quoted, require_type, warn
+from skdpmic._utils.texts import counted, quoted, require, require_type, warn
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Floats, RandomState, Range, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.counting import streams
@@ -91,7 +91,7 @@ def shown_scores(estimator):
     else:
         tables = ", and the noisy tables of counts behind them" if hasattr(estimator, "noisy_counts_") else ""
         released = f"scores of {features}, by {entry.statistic}{tables}"
-    order = by_rank(estimator)[:n_rows]
+    order = by_rank(estimator)[: n_rows + np.count_nonzero(estimator.ranking_ == 0)]  # with those kept in any case
     chosen, is_chosen = _choice(estimator)
     facts, columns = facts_of_release(estimator, released), feature_columns(estimator)
     if any(column.title == INTERVAL for column in columns):
@@ -694,8 +694,7 @@ def check_agreement(plan, sketch):
         "c": (c, sketch.c, c in ("auto", sketch.c)),
     }
     for name, (given, own, are_alike) in parameters.items():
-        if not are_alike:
-            raise ValueError(f"{name} must be that of the sketch, {quoted(own)}, got {quoted(given)}.")
+        require(are_alike, f"{name} must be that of the sketch, {quoted(own)}", given)
     mechanism = plan.mechanism
     if mechanism is None and sketch.n_parts is not None:
         raise ValueError(f"the sketch must have n_parts=None to choose features, got n_parts={sketch.n_parts}.")

@@ -10,21 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import check_k, one_of
-from skdpmic._utils.texts import Progress, in_short, quoted, warn
+from skdpmic._utils.texts import Progress, in_short, quoted, require, warn
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.planning.chances import JOINT, excess_of_noise, share_found
-from skdpmic.privacy.mechanisms import MECHANISMS
+from skdpmic.planning.chances import excess_of_noise, share_found, tolerance_of
+from skdpmic.privacy.mechanisms import GRID, MECHANISMS
 from skdpmic.release.kinds import BestFeatures, JointFeatures, release_of_scores
 from skdpmic.release.path import FitPlan, check_budget_and_run
 from skdpmic.statistics.chance import ChanceScores
 from skdpmic.statistics.measure import Statistic
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named
-from skdpmic.table.domains import Nominal
-from skdpmic.table.facts import PublicFacts, n_candidates
+from skdpmic.table.domains import kind_of
+from skdpmic.table.facts import PublicFacts, n_candidates, refuse_no_choice
 from skdpmic.table.records import Shape, read_records
 from skdpmic.table.values import USUAL_MEAN, check_target_shares
 
-_LEAST_FOR_JOINT = 9_000  # n times epsilon per feature from which "auto" is "joint": docs/theory/joint.md
+# Noise of a choice with which "auto" is "joint", and how much less this may be planned to find: docs/theory/joint.md.
+_MOST_NOISE_OF_JOINT, _MOST_LESS_FOUND = 0.01, 0.02
 
 
 def n_to_keep(k, n_features):
@@ -72,15 +73,9 @@ class ScoringPlan(FitPlan):
         return read_records(self.facts, X, y, self.reader)
 
     def check_has_choice(self, n_features):
-        """Raise if the names are known before anything is released: all of those to choose from."""
-        k, among = self.k, n_candidates(self.keep, n_features)
-        if self.mechanism is None and (among == 1 or (k != "all" and k >= among)):
-            kept = f", without the {len(self.keep)} of keep" if len(self.keep) else ""
-            order = " For the order of all, pass k='all'." if among > 1 else ""
-            raise ValueError(
-                f"k must be less than the number of features to choose from, n_features={among}{kept}, got "
-                f"{quoted(k)}: nothing would be chosen, at a cost of epsilon.{order}"
-            )
+        """Raise if the names are known before anything is released."""
+        if self.mechanism is None:
+            refuse_no_choice(self.k, self.keep, n_features)
 
     def n_wanted(self, n_features):
         """Number of features to choose; None if the scores decide it."""
@@ -98,9 +93,20 @@ class ScoringPlan(FitPlan):
         if self.criterion == "single" or not can_be_joint or k + len(self.keep) < 2:
             return single
         joint = JointFeatures(self.epsilon, self.delta, k, len(self.keep), spends_on_target=spends)
+        if self.criterion == "joint" or self._finds_nearly_as_much(joint, single, among, n_groups):
+            return joint
+        return single
+
+    def _finds_nearly_as_much(self, joint, single, n_candidates, n_groups):
+        """Whether joint choices have little noise, with which a plan finds nearly as much as with single scores."""
         signal = 1.0 if self.max_weight is None else USUAL_MEAN
-        has_little_noise = (n_groups or 0) * signal * joint.epsilon_per_feature >= _LEAST_FOR_JOINT
-        return joint if self.criterion == "joint" or has_little_noise else single
+        sensitivity = (2 if joint.spends_on_target or self.shares is not None else 4) / n_groups
+        if sensitivity / joint.epsilon_per_feature > _MOST_NOISE_OF_JOINT * signal:
+            return False
+        laws = [release.noise_for(math.ceil(sensitivity / GRID)).law for release in (joint, single)]
+        public, tolerance = (self.statistic.name, "weak", n_candidates, joint.k), tolerance_of(n_groups)
+        found = [1.0 if law is None else share_found(*public, law, tolerance, signal) for law in laws]
+        return found[1] - found[0] <= _MOST_LESS_FOUND
 
     def counts_pairs(self, n_samples, sketch):
         """Whether the release of a table of this many rows, with the columns of a sketch, is of joint scores."""
@@ -188,8 +194,7 @@ def scoring_plan(estimator, asked, **published):
 
 def check_mechanism(mechanism, allowed, statistic, delta):
     """Raise unless a mechanism is among those allowed, and suits the statistic and delta."""
-    if not isinstance(mechanism, str) or mechanism not in allowed:
-        raise ValueError(f"mechanism must be {one_of(allowed)}, got {quoted(mechanism)}.")
+    require(isinstance(mechanism, str) and mechanism in allowed, f"mechanism must be {one_of(allowed)}", mechanism)
     of_scores = [name for name in allowed if name in MECHANISMS]
     if mechanism not in MECHANISMS and not statistic.supports_counts:
         raise ValueError(
@@ -197,8 +202,7 @@ def check_mechanism(mechanism, allowed, statistic, delta):
             "whose noisy tables require statistic='mic_r'."
         )
     needs_delta = mechanism in MECHANISMS and MECHANISMS[mechanism].needs_delta
-    if needs_delta and delta == 0:
-        raise ValueError(f"delta must be > 0 with mechanism={quoted(mechanism)}, got {quoted(delta)}.")
+    require(delta > 0 or not needs_delta, f"delta must be > 0 with mechanism={quoted(mechanism)}", delta)
     if not needs_delta and delta > 0:
         raise ValueError(
             f"delta must be 0 with mechanism={quoted(mechanism)}, whose guarantee needs none, got {quoted(delta)}; "
@@ -209,7 +213,6 @@ def check_mechanism(mechanism, allowed, statistic, delta):
 # --- A release that may be charged -----------------------------------------------------------------------------------
 
 _FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
-_HARDLY_BETTER = 0.1  # a share found that exceeds chance by less than this is hardly better
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,8 +250,8 @@ class ReadyToScore:
                 domain = public.description.target
                 results["target_cut_"] = domain.decode(shares.cut(domain.encoded))
         if "scores_" in released:
-            labels = [each.n_labels if isinstance(each, Nominal) else 0 for each in self.shape.domains]
-            model = NullModel(measure, self.shape.n_samples, self.shape.rows_per_group, np.array(labels))
+            kinds = [kind_of(domain) for domain in self.shape.domains]
+            model = NullModel(measure, self.shape.n_samples, self.shape.rows_per_group, kinds)
             results |= {"_noise": self.mechanism, "_null_model": model}
             if shares is not None and (largest := measure.largest_score(self.shape.n_samples)) is not None:
                 results["largest_possible_score_"] = largest
@@ -281,8 +284,8 @@ class ReadyToScore:
         mean_weight = getattr(shares, "mean_weight", None)  # as a part of the largest: the factor of all scores
         if mean_weight is None:
             mean_weight = USUAL_MEAN if getattr(measure, "units", 1) > 1 else 1.0
-        scores = JOINT if isinstance(self.release, JointFeatures) else plan.statistic.name
-        assumed = scores, "weak", n_candidates, k, self.law, mean_weight, largest
+        exactly = 0.0  # the tolerance: other people are not the noise's fault
+        assumed = plan.statistic.name, "weak", n_candidates, k, self.law, exactly, mean_weight, largest
         found = share_found(*assumed)
         if not found < 0.5:
             return False
@@ -294,13 +297,11 @@ class ReadyToScore:
         best = f"{found:.0%} of the best {k} features {will_be} found"
         if k == 1:
             best = f"the best feature {'was' if is_released else will_be} found in {found:.0%} of fits"
-        if found < k / n_candidates + _HARDLY_BETTER:
-            best += f" (hardly better than chance, which finds {k / n_candidates:.0%})"
         budget, excess = shape.n_groups * epsilon, excess_of_noise(*assumed)
         half = f"half at n_samples * epsilon = {in_short(excess * budget)}, which is {in_short(budget)} here."
         warn(
             f"{what}: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and epsilon={epsilon:g}, "
-            f"{best}, if scores fall as slowly as on a third of public tables. "
+            f"{best} in spite of it, beyond chance, if scores fall as slowly as on a third of public tables. "
             f"{'No budget makes that half.' if excess == math.inf else f'That becomes {half}'} Fewer features, "
             f"{' or '.join(self._advice())} also reduce the noise; skdpmic.plan_release computes by how much."
         )
@@ -339,14 +340,14 @@ class NullModel:
     measure : Measure
     n_samples : int
     rows_per_group : int
-    n_labels : int ndarray of shape (n_features,)
-        Number of labels of nominal features; 0 for numbers.
+    kinds : list of length n_features
+        Of each feature, from :func:`skdpmic.table.domains.kind_of`.
     """
 
     measure: Any
     n_samples: int
     rows_per_group: int
-    n_labels: np.ndarray
+    kinds: list
 
     def p_values(self, scores, noise):
         """The p-value of each score, of shape (n_features,).
@@ -364,7 +365,7 @@ class NullModel:
                 f"max_rows_per_group=1, got {self.rows_per_group}."
             )
         p_values = np.empty(len(scores))
-        for n_labels in set(self.n_labels.tolist()):
-            of_kind = self.n_labels == n_labels
-            p_values[of_kind] = self.measure.null_law(self.n_samples, n_labels or None).p_values(scores[of_kind], noise)
+        for kind in set(self.kinds):
+            of_kind = np.array([each == kind for each in self.kinds])
+            p_values[of_kind] = self.measure.null_law(self.n_samples, kind).p_values(scores[of_kind], noise)
         return p_values

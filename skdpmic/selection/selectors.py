@@ -13,9 +13,10 @@ from scipy.integrate import cumulative_trapezoid
 from sklearn import config_context
 
 from skdpmic._utils.arguments import check_k, is_number
-from skdpmic._utils.bases import OneToOneFeatureMixin, SelectorMixin, TransformerMixin
-from skdpmic._utils.private_estimator import best_first, check_published, never_cached, share_of_possible
-from skdpmic._utils.texts import in_short, quoted, warn
+from skdpmic._utils.bases import AsksForContainer, OneToOneFeatureMixin, SelectorMixin, TransformerMixin
+from skdpmic._utils.never_cached import never_cached
+from skdpmic._utils.private_estimator import best_first, check_published, share_of_possible
+from skdpmic._utils.texts import in_short, quoted, require, warn
 from skdpmic._utils.typing import Auto, BesideTable, ColumnLike, Correction, Floats, Range, Ranges, TableLike
 from skdpmic.privacy.mechanisms import MECHANISMS, CubeLaw
 from skdpmic.privacy.top_k import confidence_among_best
@@ -25,7 +26,7 @@ from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.facts import check_keep, kept_columns
 from skdpmic.table.records import read_numbers
-from skdpmic.table.tables import AsksForContainer, among_zeros, check_columns_seen, open_table, with_columns
+from skdpmic.table.tables import among_zeros, check_columns_seen, open_table, with_columns
 
 
 class ColumnSelectionMixin(AsksForContainer, SelectorMixin):
@@ -103,7 +104,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         Public ranges of numeric features, required except with "kendall"; values outside are clipped. A range
         is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
-        each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
+        each two neighbours (:func:`private_bounds` learns these); or, for integers, ``range(1, 6)``, which holds 1 to
+        5: other numbers count as the nearest of them, halves up. Columns of dates or durations need bounds of dates or
         durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
         name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,).
     categories : dict, default=None
@@ -440,7 +442,8 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         Public ranges of numeric features, required except with "kendall"; values outside are clipped. A range
         is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
-        each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
+        each two neighbours (:func:`private_bounds` learns these); or, for integers, ``range(1, 6)``, which holds 1 to
+        5: other numbers count as the nearest of them, halves up. Columns of dates or durations need bounds of dates or
         durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
         name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,).
     categories : dict, default=None
@@ -621,8 +624,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
             ),
         }
         for why, is_so in reasons.items():
-            if is_so:
-                raise ValueError(f"fdr must be None {why}, got {quoted(self.fdr)}.")
+            require(not is_so, f"fdr must be None {why}", self.fdr)
 
     def _further_columns(self):
         if not self._keeps_k() or not hasattr(self._noise, "law") or self.privacy_spent_[0] == math.inf:
@@ -716,7 +718,8 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         Public ranges of numeric features, required except with "kendall"; values outside are clipped. A range
         is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
-        each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
+        each two neighbours (:func:`private_bounds` learns these); or, for integers, ``range(1, 6)``, which holds 1 to
+        5: other numbers count as the nearest of them, halves up. Columns of dates or durations need bounds of dates or
         durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
         name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,).
     categories : dict, default=None
@@ -738,11 +741,12 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     criterion : {"single", "joint", "auto"}, default="auto"
         How features are chosen. "single" chooses the k features with the largest scores, each scored separately.
         "joint" chooses one feature at a time: first the one with the largest single score, then always the one whose
-        smallest gain over any earlier choice is largest; the more noise there is, the more its single score also
-        counts. Copies and irrelevant features then come last, and the noise is a ninth larger than that of one-shot or
-        exponential choices. It requires ``statistic="mtv_r"``, and does not support chunks or sketches, which are
-        counted once. "auto" uses "joint" where it is possible and there is hardly any noise: for 5 features, from
-        ``n_samples * epsilon`` of about 120,000 (``docs/choose/redundancy.md``).
+        single score is largest, where each is moved no further than a margin for noise and chance from the smallest
+        gain over any earlier choice. Copies and irrelevant features then come last, and the noise is a ninth larger
+        than that of one-shot or exponential choices. It requires ``statistic="mtv_r"``, and does not support chunks or
+        sketches, which are counted once. "auto" uses "joint" where it is possible, the noise on scores is at most .01
+        (for 5 features, from ``n_samples * epsilon`` of about 2,600) and costs a plan at most 2% of what it finds
+        (``docs/choose/redundancy.md``).
     keep : list of str or int, default=()
         Names of features to keep in any case (numbers if X is an array), such as age, sex or a treatment. The list is
         public, so it needs no noise and costs nothing. `transform` keeps them in addition to the `k` features chosen.

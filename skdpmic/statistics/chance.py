@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdpmic.table.domains import Nominal
+from skdpmic.table.domains import UNIT, Nominal, Whole, kind_of
 from skdpmic.table.values import ClassTarget, NumericTarget
 
 _MOST_SAMPLES = 10_000  # simulated; for more records, chance scores fall at the rate of the measure
 _DRAWS = 24
+_FEW_INTEGERS, _LARGEST_POWER = 8, 20  # of √2: 1,024 integers
 _LEVELS = (0.0, 0.05, 0.1, 0.2, 0.4)  # single scores of a feature at which the gains of others are simulated
-_UNIT = (0.0, 1.0)
 
 
 class ChanceScores(NamedTuple):
@@ -97,18 +97,11 @@ def chance_added(measure, shape, given, alone, candidates):
     kinds = [_kind(shape.domains[j]) for j in candidates]
     if len(set(kinds)) == 1:
         return np.zeros(len(kinds))
-    factor, shares, n = measure.chance_factor, _class_shares(measure), int(shape.n_groups)
+    factor, n_classes, n = measure.chance_factor, measure.n_classes, int(shape.n_groups)
+    shares = None if n_classes is None else _rounded(measure.class_shares or (1 / n_classes,) * n_classes)
     level = max(level for level in _LEVELS if level <= max(alone, 0.0) / _largest_binary_score(shares))
     public = (measure.without_target_shares(), shares, _kind(shape.domains[given]), n, level)
     return factor * np.array([_added(kind, *public) for kind in kinds])
-
-
-def _class_shares(measure):
-    """Known shares of the classes, or equal ones, rounded; None for a numeric target."""
-    n_classes = measure.n_classes
-    if n_classes is None:
-        return None
-    return _rounded((1 / n_classes,) * n_classes if measure.class_shares is None else measure.class_shares)
 
 
 def _rounded(shares):
@@ -127,8 +120,15 @@ def _largest_binary_score(shares):
 
 
 def _kind(domain):
-    """The kind of a domain; ranges of numbers do not matter."""
-    return domain if isinstance(domain, Nominal) else _UNIT
+    """The kind simulated for a domain: for more than 8 integers, the nearest power of √2 of them; for many, numbers.
+
+    So at most 22 kinds of integers and numbers are simulated. What this changes is less than twice the error of that.
+    """
+    kind = kind_of(domain)
+    if not isinstance(kind, Whole) or kind.n_integers <= _FEW_INTEGERS:
+        return kind
+    power = round(2 * math.log2(kind.n_integers))
+    return Whole(-0.5, round(2 ** (power / 2)) - 0.5) if power <= _LARGEST_POWER else UNIT
 
 
 @lru_cache(maxsize=256)
@@ -139,8 +139,9 @@ def chance_score(measure, domain, n, shares=None):
     ----------
     measure : Measure
         Measure with grids, which has a `chance_rate`.
-    domain : pair of floats or Nominal
-        Scale of the feature. No values are missing, and there are no other labels.
+    domain : pair of floats, Whole or Nominal
+        Kind of the feature, from :func:`skdpmic.table.domains.kind_of`. No values are missing, and there are no other
+        labels.
     n : int
         Number of records.
     shares : tuple of float, default=None
@@ -156,7 +157,10 @@ def chance_score(measure, domain, n, shares=None):
     scores = []
     with measure.in_numpy_if_little(n_drawn, _DRAWS):
         for _ in range(_DRAWS):
-            target = _drawn_target(measure.n_classes, shares, n_drawn, random)
+            if measure.n_classes and shares is None:
+                target = ClassTarget(random.randint(measure.n_classes, size=n_drawn), measure.n_classes)
+            else:
+                target = _target(measure.n_classes, shares, random.random_sample(n_drawn))
             scorer = measure.with_shares_of(target).scorer(target, None)
             scores.append(scorer.score(_feature(domain, n_drawn, random), domain))
     return float(np.mean(scores)) * (n_drawn / n) ** measure.chance_rate
@@ -170,7 +174,7 @@ def _added(domain, measure, shares, given, n, level):
     added = []
     for _ in range(_DRAWS // 2):
         column = _feature(given, n_drawn, random)
-        half = 2 * column < (given.n_labels if isinstance(given, Nominal) else 1)
+        half = 2 * column < _n_values(given)
         is_upper = half == (2 * random.random_sample(n_drawn) < 1 + level)
         places = (is_upper + random.random_sample(n_drawn)) / 2
         target = _target(measure.n_classes, shares, places)
@@ -179,20 +183,21 @@ def _added(domain, measure, shares, given, n, level):
     return max(float(np.mean(added)), 0.0) * (n_drawn / n) ** measure.chance_rate
 
 
-def _drawn_target(n_classes, shares, n, random):
-    if n_classes and shares is None:
-        return ClassTarget(random.randint(n_classes, size=n), n_classes)
-    return _target(n_classes, shares, random.random_sample(n))
-
-
 def _target(n_classes, shares, places):
     """A target of numbers at these places in [0, 1), or of classes, into which it is divided by their shares."""
     if n_classes is None:
-        return NumericTarget(places, _UNIT)
+        return NumericTarget(places, UNIT)
     return ClassTarget(np.searchsorted(np.cumsum(shares)[:-1], places, side="right"), n_classes)
 
 
-def _feature(domain, n, random):
-    if isinstance(domain, Nominal):
-        return random.randint(domain.n_labels, size=n).astype(np.uint32)
-    return random.random_sample(n)
+def _n_values(kind):
+    """Number of labels or integers, which are 0, 1, ...; for other numbers 1, the end of their range."""
+    if isinstance(kind, Nominal):
+        return kind.n_labels
+    return kind.n_integers if isinstance(kind, Whole) else 1
+
+
+def _feature(kind, n, random):
+    if kind == UNIT:
+        return random.random_sample(n)
+    return random.randint(_n_values(kind), size=n).astype(np.uint32 if isinstance(kind, Nominal) else np.float64)

@@ -13,7 +13,8 @@ import numpy as np
 
 from skdpmic._utils.arguments import is_number
 from skdpmic._utils.jit import in_numpy, jit, uses_numpy
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, require
+from skdpmic.table.domains import inner_ends
 
 # --- Limits of B and c (``benchmarks/results/defaults.md``) -----------------------------------------------------------
 
@@ -80,10 +81,9 @@ def check_B(B, n=None, n_classes=None):
     """Raise unless `B` is a number >= 4 or an exponent in (0, 1) and, if `n` is given, at most `largest_size`."""
     if not is_number(B) or not (4 <= B <= sys.float_info.max or 0 < B < 1):
         raise ValueError(f"B must be a number >= 4 or an exponent in (0, 1), got {quoted(B)}.")
-    if n is not None and B > largest_size(n, n_classes):
-        raise ValueError(
-            f"B must be at most {largest_size(n, n_classes):,} cells{_with(n, n_classes)}, got {quoted(B)}."
-        )
+    if n is not None:
+        most = largest_size(n, n_classes)
+        require(B <= most, f"B must be at most {most:,} cells{_with(n, n_classes)}", B)
 
 
 def grid_size(B, n, n_classes=None):
@@ -94,13 +94,11 @@ def grid_size(B, n, n_classes=None):
 
 def check_c(c, n=None, B=None, n_classes=None, master="reduced"):
     """Raise unless `c` is a positive number and, if `n` and `B` are given, at most `largest_c`."""
-    if not is_number(c) or not 0 < c <= sys.float_info.max:
-        raise ValueError(f"c must be a number > 0, got {quoted(c)}.")
-    if n is not None and c > largest_c(n, B, n_classes, master):
-        raise ValueError(
-            f"c must be at most {largest_c(n, B, n_classes, master):.6g} with B={B:.6g}{_with(n, n_classes)}, because "
-            f"master partitions have at most {largest_size(n):,} parts, got {quoted(c)}."
-        )
+    require(is_number(c) and 0 < c <= sys.float_info.max, "c must be a number > 0", c)
+    if n is not None:
+        most = largest_c(n, B, n_classes, master)
+        why = f"because master partitions have at most {largest_size(n):,} parts"
+        require(c <= most, f"c must be at most {most:.6g} with B={B:.6g}{_with(n, n_classes)}, {why}", c)
 
 
 def _with(n, n_classes):
@@ -155,18 +153,12 @@ def refine(lo, hi, partitions):
     return edges, first_cell
 
 
-def locate_between(values, guarded, lo, hi):
-    """The number of edges that are <= each value: ``np.searchsorted(guarded, values, side="right")``, but faster.
-
-    The edges end with a NaN, which is above all values, even infinite ones. Also returns the number of missing values,
-    which have their own cell after all others.
-    """
-    cells, n_missing = locate_each([values], [0], guarded[np.newaxis], np.array([[lo, hi]], dtype=np.float64))
-    return cells[0], n_missing[0]
-
-
 def locate_each(columns, ranges, guarded, bounds):
     """The cells of several columns of equal length, each in one of several ranges with equal numbers of edges.
+
+    The cell of a value is the number of edges that are <= it: ``np.searchsorted(guarded, values, side="right")``, but
+    faster. The edges of a range end with a NaN, which is above all values, even infinite ones. Missing values have
+    their own cell after all others; their number is also returned.
 
     Buckets of equal width narrow the search. The bucket number never decreases as the value grows, even with rounding,
     so an edge in an earlier bucket lies below the value. More values justify more buckets.
@@ -259,7 +251,7 @@ def parts_of_each(columns, bounds, n_parts):
     ranges = np.array(list(number), dtype=np.float64)
     lo, hi = ranges[:, :1], ranges[:, 1:]
     guarded = np.full((len(ranges), n_parts), np.nan)
-    guarded[:, :-1] = lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
+    guarded[:, :-1] = inner_ends(lo, hi, n_parts)
     return locate_each(columns, [number[pair] for pair in bounds], guarded, ranges)
 
 

@@ -90,18 +90,18 @@ class Measure(ABC):
     def rounding_error(self, shape):
         """Bound on the distance of a computed score from the exact one."""
 
-    def null_law(self, n, n_labels):
+    def null_law(self, n, kind):
         """The known distribution of scores of n records if a feature is independent of the target.
 
         Parameters
         ----------
         n : int
-        n_labels : int or None
-            Number of labels of a nominal feature; None for numbers.
+        kind : pair of floats, Whole or Nominal
+            Of the feature, from :func:`skdpmic.table.domains.kind_of`.
 
         Returns
         -------
-        BoundedLaw
+        ScoreBound
 
         Raises
         ------

@@ -108,48 +108,32 @@ class NullGrids(NamedTuple):
         return np.minimum(self.slope * scores + self.offset, scores + self.least)
 
 
-def log_tail_of_any(log_number, of_one, of_finest=None):
+def log_tail_of_any(log_number, of_one, of_finest=lambda dependence: 0.0):
     """The tail of the largest dependence over grids: their number times that of one, or that of the finest table."""
-    if of_finest is None:
-        return lambda dependence: np.minimum(log_number + of_one(dependence), 0.0)
     return lambda dependence: np.minimum(log_number + of_one(dependence), of_finest(dependence))
 
 
-class ScoreBound:
-    """Bounds on the distribution of a score under independence.
-
-    Parameters
-    ----------
-    family : iterable of NullGrids
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_points,)
-        Ascending, from 0 to 1.
-    tails : ndarray of shape (n_points,)
-        The score is above ``scores[i]``, or reaches it if that is not 0, with at most this probability.
-    """
-
-    def __init__(self, family):
-        self._family = list(family)
-        coarse = np.linspace(0.0, 1.0, _COARSE) ** 2  # denser near 0
-        tails = self._tails(coarse)
-        ends = np.searchsorted(-tails, [-1.0, -_NEGLIGIBLE], side="right")
-        first, last = max(ends[0] - 1, 0), min(ends[1], _COARSE - 1)
-        fine = np.linspace(coarse[first], coarse[last], _FINE)
-        self.scores = np.unique(np.r_[0.0, fine, 1.0])
-        self.tails = self._tails(self.scores)
-
-    def _tails(self, scores):
-        tails = np.zeros(len(scores))
-        for grids in self._family:
-            of_sizes = np.exp(grids.log_tail(grids.needed(scores)))
-            tails += of_sizes.reshape(-1, len(scores)).sum(axis=0)
-        tails[0] = 1.0
-        return np.minimum.accumulate(np.minimum(tails, 1.0))
-
-
 _COARSE, _FINE, _NEGLIGIBLE = 257, 513, 1e-30
+
+
+def bound_over(family):
+    """The bound on a score over several `NullGrids`."""
+    family = list(family)
+    coarse = np.linspace(0.0, 1.0, _COARSE) ** 2  # denser near 0
+    ends = np.searchsorted(-_tails(family, coarse), [-1.0, -_NEGLIGIBLE], side="right")
+    first, last = max(ends[0] - 1, 0), min(ends[1], _COARSE - 1)
+    fine = np.linspace(coarse[first], coarse[last], _FINE)
+    scores = np.unique(np.r_[0.0, fine, 1.0])
+    return ScoreBound(scores, _tails(family, scores))
+
+
+def _tails(family, scores):
+    tails = np.zeros(len(scores))
+    for grids in family:
+        of_sizes = np.exp(grids.log_tail(grids.needed(scores)))
+        tails += of_sizes.reshape(-1, len(scores)).sum(axis=0)
+    tails[0] = 1.0
+    return np.minimum.accumulate(np.minimum(tails, 1.0))
 
 
 # --- The distributions of scores -------------------------------------------------------------------------------------
@@ -159,16 +143,13 @@ _COARSE, _FINE, _NEGLIGIBLE = 257, 513, 1e-30
 _SLACK = 2 * GRID
 
 
-class BoundedLaw:
-    """A score with known bounds on its tails, for all margins.
+class ScoreBound(NamedTuple):
+    """Bounds on the distribution of a score under independence, for all margins."""
 
-    Parameters
-    ----------
-    bound : ScoreBound
-    """
-
-    def __init__(self, bound):
-        self._bound = bound
+    scores: np.ndarray
+    """Ascending, from 0 to 1: (n_points,)."""
+    tails: np.ndarray
+    """The score is above ``scores[i]``, or reaches it if that is not 0, with at most this probability: (n_points,)."""
 
     def p_values(self, released, noise):
         """Bounds on the probability that a noisy score is at least as large: ndarray like `released`.
@@ -177,8 +158,8 @@ class BoundedLaw:
         tail of the score times the increase of the tail of the noise there.
         """
         least = released[:, np.newaxis] - _SLACK
-        tails_of_noise = _reaches(least - self._bound.scores, noise)
-        p = tails_of_noise[:, 0] + np.diff(tails_of_noise) @ self._bound.tails[:-1]
+        tails_of_noise = _reaches(least - self.scores, noise)
+        p = tails_of_noise[:, 0] + np.diff(tails_of_noise) @ self.tails[:-1]
         return np.where(released <= 0, 1.0, np.clip(p, 0.0, 1.0))
 
 

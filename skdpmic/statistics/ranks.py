@@ -18,6 +18,7 @@ from skdpmic.statistics.measure import Measure, Scorer, Statistic
 from skdpmic.statistics.mtv.family import TargetShares, public_shares
 from skdpmic.statistics.sensitivity import group_sensitivity, kendall_sensitivity
 from skdpmic.table.domains import Nominal
+from skdpmic.table.facts import refuse_unordered
 
 MAX_RECORDS = 2**31 - 1
 
@@ -39,11 +40,7 @@ class Kendall(Measure, Statistic):
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The statistic itself, as B and c are ignored. Two classes are ranked in ascending order of their labels."""
-        if n_classes is not None and n_classes > 2:
-            raise ValueError(
-                f"classes must be 2 labels with statistic={self.name!r}, because more labels have no order, got "
-                f"{n_classes}."
-            )
+        refuse_unordered(self.name, n_classes)
         return self
 
     def sensitivity(self, shape):

@@ -12,7 +12,7 @@ from collections import ChainMap
 from typing import Any
 
 from skdpmic._utils.arguments import is_number
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, require
 from skdpmic.statistics.mic.mic_r import check_correction
 from skdpmic.statistics.mic.statistic import MicE, MicR
 from skdpmic.statistics.mtv.statistic import MtvR
@@ -24,8 +24,7 @@ PAIR_STATISTICS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  #
 
 def statistic_named(name, correction, among=STATISTICS):
     """The statistic with this name, with the bias correction if it is MICr; a ValueError if there is none."""
-    if not isinstance(name, str) or name not in among:
-        raise ValueError(f"statistic must be one of {', '.join(map(repr, among))}, got {quoted(name)}.")
+    require(isinstance(name, str) and name in among, f"statistic must be one of {', '.join(map(repr, among))}", name)
     check_correction(correction)
     return among[name](correction) if name == MicR.name else among[name]()
 

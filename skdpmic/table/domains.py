@@ -81,9 +81,8 @@ def seconds_of(value):
     if hasattr(value, "to_numpy"):  # of pandas, in UTC, exactly
         value = value.to_numpy()
     elif isinstance(value, datetime.datetime):
-        offset = value.utcoffset() or datetime.timedelta(0)
         # A duration, as the first and the last hours of the calendar have no date in other time zones.
-        value = value.replace(tzinfo=None) - _EPOCH - offset
+        value = value.replace(tzinfo=None) - _EPOCH - (value.utcoffset() or datetime.timedelta(0))
     if isinstance(value, datetime.timedelta):
         return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
     value = np.datetime64(value) if isinstance(value, datetime.date) else value
@@ -102,8 +101,10 @@ def part_of_second(value):
 # --- Domains ---------------------------------------------------------------------------------------------------------
 
 
-_ALLOWED = "(lower, upper), (lower, upper, 'log') or three or more increasing numbers"
+_ALLOWED = "(lower, upper), (lower, upper, 'log'), three or more increasing numbers or range(lowest, highest + 1)"
 _PAIR = "a pair of numbers (lower, upper)"
+UNIT = (0.0, 1.0)  # an encoded domain of numbers; they are all of one kind
+_FARTHEST_INTEGER = 2**50  # so that floats hold all halves
 
 
 class _AsRead:
@@ -190,6 +191,83 @@ class Knots:
         return as_date(float(np.interp(position, np.arange(len(self.knots)), self.knots)), self.of)
 
 
+class Whole(NamedTuple):
+    """The encoded domain of integers: from half below the lowest to half above the highest, for cuts between them."""
+
+    lower: float
+    upper: float
+
+    @property
+    def n_integers(self):
+        """Number of integers."""
+        return round(self.upper - self.lower)
+
+
+def parts_at_most(most, encoded):
+    """Number of equal parts of an encoded domain of numbers: `most`, or one for each integer if there are fewer."""
+    return min(most, encoded.n_integers) if isinstance(encoded, Whole) else most
+
+
+def inner_ends(lower, upper, n_parts):
+    """Where equal parts of a range meet."""
+    return lower + np.arange(1, n_parts) * ((upper - lower) / n_parts)
+
+
+def ends_of(encoded):
+    """The lowest and highest position in an encoded domain of numbers, for distances, sums and means."""
+    return (encoded.lower + 0.5, encoded.upper - 0.5) if isinstance(encoded, Whole) else encoded
+
+
+def nearest_integers(values):
+    """The nearest integer of each value, as float64, halves up; NaN is unchanged. Adding 1/2 itself would round."""
+    below = np.floor(np.asarray(values, dtype=np.float64))
+    return below + (values - below >= 0.5)
+
+
+@dataclass(frozen=True)
+class Integers:
+    """All integers between two public ends. Parts are integers or runs of neighbouring ones."""
+
+    lower: int
+    upper: int
+    of: ClassVar[str] = NUMBERS
+
+    @property
+    def bounds(self):
+        """The form in `bounds`."""
+        return range(self.lower, self.upper + 1)
+
+    @property
+    def encoded(self):
+        """Limits of the parts."""
+        return Whole(self.lower - 0.5, self.upper + 0.5)
+
+    def encode(self, values):
+        """The nearest of these integers, for each value."""
+        return np.clip(nearest_integers(values), self.lower, self.upper)
+
+    def decode(self, position):
+        """The number halfway between the integers that a cut at this position separates."""
+        return math.ceil(position) - 0.5
+
+    def runs(self, n_parts):
+        """The first and last integer of each of `n_parts` equal parts as text, once if they are the same: lists."""
+        firsts = [self.lower, *map(math.ceil, inner_ends(*self.encoded, n_parts)), self.upper + 1]
+        return [list(dict.fromkeys([str(first), str(after - 1)])) for first, after in pairwise(firsts)]
+
+
+def kind_of(encoded):
+    """The kind of an encoded domain, for what is the same in all ranges of numbers: these, integers or labels."""
+    if isinstance(encoded, Whole):
+        return Whole(-0.5, encoded.n_integers - 0.5)
+    return encoded if isinstance(encoded, Nominal) else UNIT
+
+
+def limits_of(domain):
+    """The lowest and highest number of a domain of numbers, or second of dates."""
+    return domain.bounds[0], domain.bounds[1 if isinstance(domain, LogRange) else -1]
+
+
 class Nominal(NamedTuple):
     """The domain of a nominal feature. Its column holds a code for each record, as uint32.
 
@@ -231,7 +309,7 @@ class Ignored(_AsRead):
     """A column without a description, whose values are not read."""
 
     of: ClassVar[str] = "ignored"
-    encoded: ClassVar[tuple] = (0.0, 1.0)  # arbitrary: nothing is scored
+    encoded: ClassVar[tuple] = UNIT  # arbitrary: nothing is scored
 
 
 def in_unit_interval(values, lower, upper):
@@ -248,8 +326,8 @@ def domain_of(entry, name, allowed=_ALLOWED):
 
     Parameters
     ----------
-    entry : (lower, upper), (lower, upper, "log") or three or more increasing numbers
-        Numbers; or dates or durations of any library.
+    entry : (lower, upper), (lower, upper, "log"), three or more increasing numbers, or range
+        Numbers; or dates or durations of any library. A range holds all integers that are possible.
     name : str
         Name of the entry in errors.
     allowed : str
@@ -257,8 +335,10 @@ def domain_of(entry, name, allowed=_ALLOWED):
 
     Returns
     -------
-    Range, LogRange or Knots
+    Range, LogRange, Knots or Integers
     """
+    if isinstance(entry, range):
+        return _integers(entry, name)
     try:
         first, second, *others = ordered_pair(entry)
         is_log = others == ["log"]
@@ -275,6 +355,14 @@ def domain_of(entry, name, allowed=_ALLOWED):
     if len(ends) > 2:
         return Knots(tuple(ends), of)
     return LogRange(*ends) if is_log else Range(*ends, of)
+
+
+def _integers(entry, name):
+    lower, upper = entry.start, entry.stop - 1
+    if entry.step != 1 or not -_FARTHEST_INTEGER <= lower < upper <= _FARTHEST_INTEGER:
+        allowed = "a range of two or more integers with step 1, such as range(1, 6) for 1 to 5"
+        raise ValueError(f"{name} must be {allowed}, none beyond 2**50, got {entry}.")
+    return Integers(lower, upper)
 
 
 def numbers_in(ends):
@@ -308,8 +396,7 @@ def _as_pair(domain, given, name):
 
 def check_pair_bounds(bounds):
     """`bounds` as two intervals, of x and of y."""
-    x_bounds, y_bounds = both_of(bounds)
-    return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
+    return tuple(map(check_interval, both_of(bounds), ("bounds of x", "bounds of y")))
 
 
 def both_of(bounds):
@@ -361,7 +448,7 @@ def ordered_pair(pair):
 def _is_entry(bounds):
     """Whether bounds are one entry for all features: scalars, one of which may be "log"."""
     try:
-        return not any(
+        return isinstance(bounds, range) or not any(
             np.ndim(end) or not (isinstance(end, numbers.Real | str | np.generic) or is_date(end))
             for end in ordered_pair(bounds)
         )
@@ -372,7 +459,7 @@ def _is_entry(bounds):
 # --- As text, for sketches ------------------------------------------------------------------------------------------
 
 
-DOMAINS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels, Ignored)}
+DOMAINS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Integers, Labels, Ignored)}
 
 
 def to_json(domain):

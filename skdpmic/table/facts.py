@@ -11,7 +11,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.readable import abbreviated, almost, refuse_masked, refuse_repeated
-from skdpmic._utils.texts import quoted, warn
+from skdpmic._utils.texts import quoted, require, warn
 from skdpmic.table import domains as forms
 from skdpmic.table import values
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, Order, domain_of, domains_of
@@ -78,10 +78,18 @@ def listed(columns, names):
 
 
 _RECORDS_A_LABEL = 20
+_FEW_INTEGERS = 20  # may be meant as labels
 
 
-def warn_about_many_labels(shape, names):
-    """Warn about nominal features with too many labels for the number of records."""
+def warn_about_many_labels(shape, names, domains=()):
+    """Warn about nominal features with too many labels for the number of records, or with integers for labels."""
+    for j, domain in enumerate(domains):
+        if run := _integers_of(domain):
+            key = quoted(j if names is None else str(names[j]))
+            warn(
+                f"categories of feature {key} are integers, whose order labels lose: write bounds={{{key}: {run}}}, "
+                'or in a codebook, type = "integer", unless they are codes without an order.'
+            )
     most = shape.n_groups // _RECORDS_A_LABEL
     many = [j for j, domain in enumerate(shape.domains) if isinstance(domain, forms.Nominal) and domain.n_labels > most]
     if many:
@@ -90,6 +98,15 @@ def warn_about_many_labels(shape, names):
             f"{shape.n_groups:,} samples, so chance alone makes scores of these features higher and less certain. "
             "Group labels by public knowledge, such as towns by region, not by the data.",
         )
+
+
+def _integers_of(domain):
+    """The labels of a feature as a range, if they are many integers and none between them is missing; or None."""
+    labels = domain.labels if isinstance(domain, Labels) else ()
+    if len(labels) <= _FEW_INTEGERS or isinstance(labels[0], str) or min(labels) % 1:  # NaN for infinity
+        return None
+    run = range(int(min(labels)), int(min(labels)) + len(labels))
+    return run if set(labels) == set(run) else None
 
 
 # --- Labels ----------------------------------------------------------------------------------------------------------
@@ -152,8 +169,26 @@ def n_candidates(keep, n_features):
     return n_features - len(keep)
 
 
+def refuse_no_choice(k, keep, n_features):
+    """Raise if the names of the best k features are known before anything is released: all of those to choose from."""
+    among = n_candidates(keep, n_features)
+    if among == 1 or (k != "all" and k >= among):
+        kept = f", without the {len(keep)} of keep" if len(keep) else ""
+        order = " For the order of all, pass k='all'." if among > 1 else ""
+        raise ValueError(
+            f"k must be less than the number of features to choose from, n_features={among}{kept}, got {quoted(k)}: "
+            f"nothing would be chosen, at a cost of epsilon.{order}"
+        )
+
+
+def refuse_unordered(statistic, n_classes):
+    """Raise unless a statistic can score with a target of this many classes: ranks need an order, which two have."""
+    must = "classes must be 2 labels with statistic='kendall', because more labels have no order"
+    require(statistic != "kendall" or n_classes is None or n_classes <= 2, must, n_classes)
+
+
+FEWEST = 4  # smallest number of records for scores
 UNDESCRIBED = object()  # in place of the domain of a feature that bounds do not describe
-_ANY = "numbers, dates or durations"
 # Of columns, by the kind of values that a domain describes.
 KINDS = {kind: (kind, OBJECTS) for kind in (NUMBERS, DATES, DURATIONS, TEXT)} | {Order.of: values.ANY_ORDER}
 _BOUNDS = (
@@ -228,7 +263,7 @@ def _fault(domain, source, name):
 
 def _line(found, said, names):
     """What was found in columns, and what to write, for the first of them."""
-    allowed = _ANY if said == Order.of else said
+    allowed = "numbers, dates or durations" if said == Order.of else said
     must = "" if said is None else f", which must be {allowed}"
     if said is None:
         line = _FOR_KINDS.get(found, f"{_BOUNDS}. {_LABELS}, if they hold labels")

@@ -4,7 +4,6 @@ import sys
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from scipy import sparse
 
 from skdpmic._utils import readable
 from skdpmic._utils.texts import read_by_engine, without_data
@@ -15,6 +14,12 @@ def is_lazy(X):
     """Whether X is a Polars LazyFrame; none exists before Polars is imported."""
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(X, polars.LazyFrame)  # narwhals would warn about its own frames
+
+
+def is_sparse(X):
+    """Whether X is a sparse matrix; none exists before scipy.sparse is imported."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(X)
 
 
 def is_frame(X):
@@ -67,7 +72,7 @@ def refuse_remote(data, name):
 def open_series(values, name):
     """The one column of a dataframe, a Series, a stream or an Arrow array; None for arrays, lists and other objects."""
     readable.refuse_masked(values, name)
-    if isinstance(values, np.ndarray) or readable.is_dask_collection(values) or sparse.issparse(values):
+    if isinstance(values, np.ndarray) or readable.is_dask_collection(values) or is_sparse(values):
         return None
     values = read_by_engine(name, values.collect) if is_lazy(values) else values
     if nw.dependencies.is_into_dataframe(values):
@@ -157,7 +162,7 @@ def column_of(values, name, to_one_dimension=None):
     readable.refuse_name(values, name)
     source = open_series(values, name)
     if source is None:
-        array = values if sparse.issparse(values) else array_of(values, name)
+        array = values if is_sparse(values) else array_of(values, name)
         if to_one_dimension is not None:
             array = without_data(to_one_dimension, array)
         if np.ndim(array) != 1:

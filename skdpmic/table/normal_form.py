@@ -107,8 +107,7 @@ def column_of_codes(codes, missing, entries_at):
     places = place_of[np.where(missing, len(is_used), codes)]
     if len(used) == 0:
         return Column(entries.kind, entries.values, missing, places)
-    if entries.missing.any():  # an entry may also be missing
-        missing = missing | (entries.missing[places] & ~missing)
+    missing = missing | entries.missing[places]  # an entry may also be missing
     if entries.places is not None:
         places = entries.places[places]
     return Column(entries.kind, entries.values, missing, places)
@@ -456,14 +455,14 @@ def _from_polars(series):
         return ColumnSource(NUMBERS, lambda: _read_polars(series, NUMBERS), labels)
     if name in ("String", "Categorical", "Enum"):
         labels = (tuple(dtype.categories) or None) if name == "Enum" else None
-        return ColumnSource(TEXT, lambda: _read_texts(series.cast(_polars().String)), labels, name == "Categorical")
+        return ColumnSource(TEXT, lambda: _read_texts(series.cast(str)), labels, name == "Categorical")
     kind = OBJECTS if name == "Object" else BYTES if name == "Binary" else OTHER
     return ColumnSource(kind, lambda: of_objects(objects_of(series.to_list()), kind))
 
 
 def _read_polars(series, kind, unit=None):
     missing = series.is_null().to_numpy()
-    filler = False if series.dtype == _polars().Boolean else 0
+    filler = 0 if series.dtype.is_numeric() else False
     filled = (series.fill_null(filler) if missing.any() else series).to_numpy()
     if unit is not None:
         filled = filled.astype(np.int64).view(unit)
@@ -472,12 +471,9 @@ def _read_polars(series, kind, unit=None):
 
 def _read_texts(series):
     """Texts, each distinct one converted once."""
-    polars = _polars()
+    import polars
+
     distinct = series.unique().drop_nulls()
     numbers = polars.int_range(len(distinct), dtype=polars.UInt32, eager=True)
     places = series.replace_strict(distinct, numbers, default=0, return_dtype=polars.UInt32)
     return Column(TEXT, objects_of(distinct.to_list()), series.is_null().to_numpy(), places.to_numpy())
-
-
-def _polars():
-    return sys.modules["polars"]

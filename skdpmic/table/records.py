@@ -14,7 +14,7 @@ from skdpmic._utils.readable import is_dask_collection, refuse_target_among
 from skdpmic._utils.texts import SILENT, Progress, quoted
 from skdpmic.table import values
 from skdpmic.table.domains import NUMBERS, Ignored, Labels, Order, Range
-from skdpmic.table.facts import KINDS, Description, kept_columns, refuse_faults
+from skdpmic.table.facts import FEWEST, KINDS, Description, kept_columns, refuse_faults
 from skdpmic.table.tables import check_columns_seen, columns_seen, open_table
 from skdpmic.table.values import ClassTarget, NumericTarget, People, make_target, read_people
 
@@ -217,9 +217,6 @@ def _call_on_rows(function, rows, column, *public):
 
 
 # --- Reading a table in memory by its public description --------------------------------------------------------------
-
-
-FEWEST = 4  # smallest number of records for scores
 
 
 def read_records(facts, X, y, reader):

@@ -1,7 +1,7 @@
 """Tables of every library or of none: opened as they are, and handed on.
 
 A table returns its columns one at a time, and is never converted to an array of objects. Each column gets to its normal
-form in one way only.
+form in one way only. Dataframes need nothing of scikit-learn, which is imported where arrays are checked by it.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,8 @@ from typing import Any, NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
-from sklearn import config_context
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils import readable
-from skdpmic._utils.bases import TransformerMixin
 from skdpmic._utils.texts import quoted, without_data
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.frames import as_frame, columns_at, is_frame, refuse_remote
@@ -43,16 +39,15 @@ class Table(NamedTuple):
 
     def names_as_text(self):
         """The names of all columns if they are str, else None."""
-        are_text = self.names is not None and all(isinstance(name, str) for name in self.names)
-        return self.names if are_text else None
+        return self.names if self.names is not None and readable.are_text(self.names) else None
 
     def declared(self):
         """The ColumnSource of each column of a dataframe, by number, for the kind and the labels of its type."""
         return {} if self.names is None else dict(enumerate(map(self.column_at, range(self.n_features))))
 
-    def read(self, j, label=None):
+    def read(self, j):
         """The column of a number, in its normal form."""
-        return self.column_at(j).read(label or f"column {quoted(self.name_of(j))} of X")
+        return self.column_at(j).read(f"column {quoted(self.name_of(j))} of X")
 
 
 def open_table(X, reader, *, takes_text=False, least=0):
@@ -73,9 +68,8 @@ def open_table(X, reader, *, takes_text=False, least=0):
     if nw.dependencies.is_into_series(X):
         raise ValueError(f"X must be a table, got a {type(X).__name__}: pass X.to_frame(), a table of one column.")
     if sparse.issparse(X):
-        as_they_are = {"dtype": None} if X.dtype.kind in "biu" else {}
         X = without_data(_without_repeats, X)
-        X = _validated(X, reader, ensure_min_samples=least, accept_sparse="csc", **as_they_are)
+        X = _validated(X, reader, ensure_min_samples=least, accept_sparse="csc")
         return Table(*X.shape, None, lambda j: open_column(_column_of_sparse(X, j)), is_sparse=True, native=X)
     refuse_remote(X, "X")
     is_list, X = not hasattr(X, "dtype"), array_of(X, "X")
@@ -88,13 +82,15 @@ def open_table(X, reader, *, takes_text=False, least=0):
         X = _validated(X, reader, ensure_min_samples=least, dtype=None, ensure_all_finite=False)
         column_at = partial(_column_of_objects, X)
         return Table(*X.shape, None, column_at, native=floats_if_all_are(X) if is_list and kind == "O" else X)
-    as_they_are = {"dtype": None} if kind in "biu" else {}  # floats would take up to 8 times the memory
-    X = _validated(X, reader, ensure_min_samples=least, **as_they_are)
+    X = _validated(X, reader, ensure_min_samples=least)
     return Table(*X.shape, None, lambda j: open_column(X[:, j]), X, native=X)
 
 
 def columns_seen(table):
     """The fitted attributes `n_features_in_` and, if columns have names, `feature_names_in_`, by name."""
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import validate_data
+
     seen = BaseEstimator()
     without_data(validate_data, seen, table.native, skip_check_array=True)
     return vars(seen)
@@ -102,11 +98,17 @@ def columns_seen(table):
 
 def check_columns_seen(estimator, table):
     """Raise unless a table has the columns of a fitted estimator."""
+    from sklearn.utils.validation import validate_data
+
     without_data(validate_data, estimator, table.native, reset=False, skip_check_array=True)
 
 
 def _validated(X, reader, **options):
-    options = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"} | options
+    from sklearn import config_context
+    from sklearn.utils.validation import check_array
+
+    dtype = None if X.dtype.kind in "biu" else [np.float64, np.float32]  # integers as floats could take 8 times as much
+    options = {"dtype": dtype, "ensure_all_finite": "allow-nan"} | options
     with config_context(array_api_dispatch=False), np.errstate(all="ignore"):  # kernels need numpy arrays
         return without_data(check_array, X, estimator=reader, input_name="X", **options)
 
@@ -165,14 +167,6 @@ def _without_repeats(X):
 # others are read.
 
 
-class AsksForContainer(TransformerMixin):
-    """Base of transformers that make the container `set_output` asks for; scikit-learn has no public way to see it."""
-
-    def transform(self, X):
-        """A row of zeros: an ndarray by default, otherwise a dataframe of the requested library."""
-        return np.zeros((1, len(self.get_feature_names_out())))
-
-
 def with_columns(table, places, names, container):
     """Some columns of a table, in its own container or in the library of `container`.
 
@@ -209,9 +203,9 @@ def among_zeros(table, kept, names):
         Names of all features, for a dataframe.
     """
     if table.names is not None:
-        columns = nw.from_native(table.native, eager_only=True).iter_columns()
-        every = [next(columns) if is_kept else nw.lit(0.0) for is_kept in kept]
         frame = nw.from_native(table.native, eager_only=True)
+        columns = frame.iter_columns()
+        every = [next(columns) if is_kept else nw.lit(0.0) for is_kept in kept]
         return frame.select(column.alias(name) for column, name in zip(every, names, strict=True)).to_native()
     if table.is_sparse:
         n_stored = np.zeros(len(kept), dtype=np.int64)

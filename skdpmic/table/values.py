@@ -401,12 +401,6 @@ def read_weights(sample_weight, max_weight, n_samples):
     max_weight : float
     n_samples : int
     """
-    weights = np.minimum(check_weights(sample_weight, n_samples), max_weight)  # first, as quotients could overflow
-    return np.rint(weights / max_weight * WEIGHT_UNITS).astype(np.uint32)
-
-
-def check_weights(sample_weight, n_samples):
-    """Weights as floats; raises unless there is one per record, none missing or below 0."""
     column = column_of(sample_weight, "sample_weight")
     if column.n_samples != n_samples:
         raise ValueError(f"sample_weight must have one weight per row of X, {n_samples}, got {column.n_samples}.")
@@ -416,7 +410,8 @@ def check_weights(sample_weight, n_samples):
         weights = np.array([np.nan])
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise ValueError("sample_weight must hold finite numbers >= 0, got at least one other value.")
-    return weights
+    weights = np.minimum(weights, max_weight)  # first, as quotients could overflow
+    return np.rint(weights / max_weight * WEIGHT_UNITS).astype(np.uint32)
 
 
 # --- People with several rows each ------------------------------------------------------------------------------------

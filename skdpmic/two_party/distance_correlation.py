@@ -11,6 +11,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import nearest_shares
 from skdpmic.privacy.noise import laplace_deviation
+from skdpmic.table.domains import ends_of
 
 _FEWEST = 5  # records; the equations also hold with one left out
 _AT_ONCE = 16  # parts at a time, to limit memory per record
@@ -343,7 +344,7 @@ def _scaled_to_width_1(values, bounds):
     The unit is 1 if the range is public, and the width of the range of these values without bounds.
     """
     if bounds is not None:
-        lower, upper = bounds
+        lower, upper = ends_of(bounds)
         return Numbers((np.clip(values, lower, upper) - lower) / (upper - lower)), 1.0
     halves = values / 2  # whose range does not overflow
     width = halves.max() - halves.min() or 1.0

@@ -20,7 +20,7 @@ from skdpmic.budget.ledger_entry import entry_for
 from skdpmic.privacy.composition import Cost, check_epsilon
 from skdpmic.privacy.noise import bernoulli_exp, entropy_source, uniform_below
 from skdpmic.release.path import run, store
-from skdpmic.table.domains import Labels
+from skdpmic.table.domains import Labels, parts_at_most
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import as_frame, in_memory, is_frame
 from skdpmic.table.records import open_chunk
@@ -268,9 +268,10 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         require(k <= d, f"columns_per_record must be at most n_features={d}", self.columns_per_record)
         n_parts = 4 if self.epsilon / k < 1.5 else 6 if self.epsilon / k < 3 else 8  # more are less reliably reported
         n_parts = n_parts if is_auto(self.n_parts) else int(self.n_parts)
+        n_equal = [None if isinstance(each, Labels) else parts_at_most(n_parts, each.encoded) for each in domains]
         columns = tuple(
-            ReportedColumn(str(name), domain, None if isinstance(domain, Labels) else n_parts, bool(self.allow_missing))
-            for name, domain in zip(names or [f"x{j}" for j in range(d)], domains, strict=True)
+            ReportedColumn(str(name), *of_column, bool(self.allow_missing))
+            for name, *of_column in zip(names or [f"x{j}" for j in range(d)], domains, n_equal, strict=True)
         )
         description = ReportsDescription(float(self.epsilon), k, columns)
         description.check_sizes()

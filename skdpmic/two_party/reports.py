@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdpmic._utils.readable import abbreviated
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import imported, quoted, require, require_type
 from skdpmic._utils.user_files import check_regular, read_json
 from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.statistics.grids import parts_and_missing
-from skdpmic.table.domains import Knots, Labels, LogRange, Nominal, Range, to_json
+from skdpmic.table.domains import Ignored, Integers, Knots, Labels, LogRange, Nominal, Range, to_json
 from skdpmic.table.facts import from_json
 from skdpmic.table.normal_form import open_column
 from skdpmic.table.records import read_columns
@@ -35,7 +35,7 @@ class ReportedColumn(NamedTuple):
     """One column of reports."""
 
     name: str
-    domain: Range | LogRange | Knots | Labels
+    domain: Range | LogRange | Knots | Integers | Labels
     n_equal: int | None  # number of equal parts of the range; None for labels
     has_missing: bool  # whether missing values have their own bin
 
@@ -91,14 +91,12 @@ class ReportsDescription(NamedTuple):
             ("parts in all columns together", sum(sizes), MOST_PARTS_IN_ALL),
             ("bytes in the names and labels", len(self.to_json().encode()), MOST_BYTES),
         ):
-            if number > most:
-                raise ValueError(f"reports must have at most {most} {what}, got {number}.")
+            require(number <= most, f"reports must have at most {most} {what}", number)
 
 
 def description_from_json(text):
     """The description in an untrusted text; a ValueError, which quotes none of it, unless `to_json` writes the same."""
-    if len(text) > MOST_BYTES:
-        raise ValueError(f"reports must have a description of at most {MOST_BYTES} bytes, got {len(text)}.")
+    require(len(text) <= MOST_BYTES, f"reports must have a description of at most {MOST_BYTES} bytes", len(text))
     try:
         values = read_json(text)
         fields = ([column[field] for field in _FIELDS] for column in values["columns"])
@@ -129,7 +127,7 @@ def _is_valid(description):
 
 
 def _is_valid_column(column):
-    if not isinstance(column.has_missing, bool) or not isinstance(column.domain, Labels | Range | LogRange | Knots):
+    if not isinstance(column.has_missing, bool) or isinstance(column.domain, Ignored):
         return False
     is_cut = type(column.n_equal) is int and column.n_equal >= 2
     return (column.n_equal is None if isinstance(column.domain, Labels) else is_cut) and column.n_parts <= MOST_PARTS
@@ -207,11 +205,8 @@ def open_reports(reports):
     if isinstance(reports, str | os.PathLike):
         check_regular(reports)
         reports = _without_content(_table_in, reports)
-    if not isinstance(reports, _pyarrow().Table):
-        raise TypeError(
-            "reports must be a pyarrow.Table from RandomizedResponse.to_arrow, or the path of an Arrow file of it, "
-            f"got {type(reports).__name__}."
-        )
+    allowed = "a pyarrow.Table from RandomizedResponse.to_arrow, or the path of an Arrow file of it"
+    require_type(isinstance(reports, _pyarrow().Table), f"reports must be {allowed}", reports)
     text = (reports.schema.metadata or {}).get(_KEY)
     if text is None:
         raise ValueError("reports must have the description in their metadata that RandomizedResponse.to_arrow writes.")
@@ -292,8 +287,4 @@ def _without_content(read, *arguments, **options):
 
 
 def _pyarrow():
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError("reports are Arrow tables, which require pyarrow: pip install skdpmic[two-party].") from None
-    return pyarrow
+    return imported("pyarrow", "reports are Arrow tables, which require pyarrow: pip install skdpmic[two-party].")

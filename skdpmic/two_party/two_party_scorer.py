@@ -18,8 +18,8 @@ from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, 
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for
 from skdpmic.privacy.composition import Cost, check_confidence, check_epsilon, exact
-from skdpmic.privacy.mechanisms import normal_half_width
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, with_noise
+from skdpmic.privacy.quantiles import normal_half_width
 from skdpmic.release.kinds import places
 from skdpmic.release.path import Ready, run, store
 from skdpmic.statistics.grids import divisions_in_two, equal_parts

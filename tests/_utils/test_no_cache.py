@@ -22,7 +22,7 @@ from skdpmic import (
     private_score,
     search_cost,
 )
-from skdpmic._utils.private_estimator import never_cached
+from skdpmic._utils.never_cached import never_cached
 from skdpmic.search.nested import cost_of_fit, is_private
 from tests.folding import each
 from tests.public import NAMES

@@ -12,10 +12,13 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from skdpmic import (
+    Codebook,
     DPMICScorer,
     DPMICSelector,
     PrivateAdditiveRegressor,
     PrivateGridSearch,
+    private_evaluation,
+    private_summary,
 )
 from skdpmic._utils.texts import html_facts
 from skdpmic.causal import PrivatePC
@@ -50,6 +53,19 @@ ESTIMATORS = {
     "model": PrivateAdditiveRegressor(bounds=(0, 1), target_bounds=(0, 1)),
     "search": search(),
     "reports": RandomizedResponse(epsilon=5.0, bounds=(0, 1)),
+}
+
+ROWS = {  # which is seen first; the rest on demand
+    "scorer": "Released: scores of 30 features, by mtv_r; ε = 100</summary>",
+    "selector": "Chosen: column 4, column ",
+    "names": "Chosen: column ",
+    "joint": "Chosen: column ",
+    "exponential": "Chosen: column ",
+    "correlation": "Released: Kendall's correlations of 30 columns; the strongest are shown; ε = 1, δ = 1e-06</s",
+    "graph": "Released: Kendall's correlations of 30 columns, from which the graph is computed; ε = 1, ",
+    "model": "Released: an additive model of 30 columns, and the tables from which it is computed; ε = 1, δ = 1e-06</s",
+    "search": "Chosen: selectnames__k=",
+    "reports": "Released: by each transform: noisy parts of ",
 }
 
 pytestmark = pytest.mark.filterwarnings("ignore:delta=0.01 is above")
@@ -109,7 +125,7 @@ def test_a_fitted_estimator_shows_its_release_below_the_diagram_of_scikit_learn(
     estimator = fitted[name]
     for text in (estimator._repr_html_(), estimator._repr_mimebundle_()["text/html"]):
         assert 0 <= text.index("sk-top-container") < text.index('<div class="skdpmic-release">')
-        assert "What was released, and what it cost" in text
+        assert f"<details><summary>{ROWS[name]}" in text.replace("&#x27;", "'")
     assert estimator._repr_mimebundle_()["text/plain"] == repr(estimator)
 
 
@@ -155,6 +171,23 @@ def test_chosen_features_are_marked_in_words(fitted):
     assert [row[-1] for row in shown.rows] == ["chosen"] * 2 + [""] * 18
 
 
+def test_the_row_that_is_seen_first_names_all_that_is_chosen_and_the_cost(fitted):
+    def row(estimator):
+        return section(estimator).partition("<summary>")[2].partition("</summary>")[0]
+
+    for name in ("selector", "names", "exponential"):
+        chosen, _, cost = row(fitted[name]).removeprefix("Chosen: ").rpartition("; ")
+        assert sorted(chosen.split(", ")) == sorted(fitted[name].get_feature_names_out())
+        assert cost.startswith("ε = ")
+    many = SelectNames(**PUBLIC, k=25).fit(FRAME.rename(columns={"column 4": "a" * 99}), Y)
+    assert row(many).count(", ") == 19
+    assert row(many).endswith(" and 5 more; ε = 1")
+    assert "a" * 40 not in row(many)
+    kept = SelectNames(**PUBLIC, k=3, keep=["column 9"]).fit(FRAME, Y)
+    assert sorted(row(kept)[8:].partition(";")[0].split(", ")) == sorted(kept.get_feature_names_out())
+    assert row(fitted["search"]) == f"Chosen: {released(fitted['search']).facts['Chosen']}; ε = 3"
+
+
 def test_a_release_of_names_shows_them_in_order_without_scores(fitted):
     selector = fitted["names"]
     shown = released(selector)
@@ -180,6 +213,14 @@ def test_a_search_shows_its_choice_and_what_it_cost_with_the_refit(fitted):
     assert released(alone).facts["Noise"] == "none"
 
 
+def test_results_that_are_not_below_a_diagram_show_all_of_it_at_once(fitted):
+    summary = private_summary(FRAME, Codebook(dict.fromkeys(NAMES, (0, 1))), epsilon=1.0)
+    evaluation = private_evaluation(fitted["model"], FRAME, Y, epsilon=1.0)
+    for result, row in ((summary, "Released: shares of values in each column"), (evaluation, "Released: test score")):
+        assert f"<details open><summary>{row}" in result._repr_html_()
+        assert "<details>" not in result._repr_html_()
+
+
 # --- Where there is no privacy --------------------------------------------------------------------------------------
 
 BROKEN = [
@@ -195,7 +236,7 @@ BROKEN = [
 def test_a_fit_without_privacy_says_so_for_good(estimator, parameters, why):
     fit = estimator(**PUBLIC | parameters).fit(FRAME, Y)
     fit.set_params(random_state=None, epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1))
-    assert f'<p class="broken">No privacy: {why}' in section(fit)
+    assert f'<p class="broken">No privacy: {why}' in section(fit).partition("<details>")[0]  # without a click
     assert released(fit).facts["Covers"] == "no one"
     fit.fit(FRAME, Y)
     assert "No privacy" not in section(fit)

@@ -224,7 +224,7 @@ def test_objects_without_a_card_are_refused():
         release_card(PrivateSelectKBest(2))
     with pytest.raises(NotFittedError, match="Call 'publish'"):
         release_card(DPMICScorer(**PUBLIC).partial_fit(X, Y))
-    for thing in (make_pipeline(ESTIMATORS["names"](), Ridge()).fit(X, Y), Ridge(), 7, DPMICScorer):
+    for thing in (Ridge(), 7, DPMICScorer):
         with pytest.raises(TypeError, match="released must be a fitted private estimator"):
             release_card(thing)
     reports = RandomizedResponse(epsilon=4.0, bounds=(0, 1)).fit(X)

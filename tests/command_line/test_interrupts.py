@@ -11,7 +11,8 @@ import time
 import pytest
 
 from skdpmic import BudgetLedger
-from skdpmic.command_line import commands
+from skdpmic.cards import release_card
+from skdpmic.command_line import reading, results
 from skdpmic.command_line.main import main
 from tests.command_line.tables import SELECT, spent
 from tests.folding import each
@@ -49,7 +50,7 @@ def call_before(monkeypatch, where, name, action):
 def test_before_the_charge_a_command_ends_at_once_and_leaves_nothing(number, status, folder, capsys, monkeypatch):
     files = sorted(os.listdir())
     with monkeypatch.context() as patched:
-        call_before(patched, commands, "read_frame", lambda: send(number))
+        call_before(patched, reading, "read_frame", lambda: send(number))
         assert main([*SELECT, *PAID]) == status
     assert capsys.readouterr() == ("", "skdpmic select: interrupted.\n")
     assert spent() == 0
@@ -61,13 +62,13 @@ def test_an_interruption_that_a_library_ignores_still_prevents_the_charge(folder
         with contextlib.suppress(KeyboardInterrupt):
             send(signal.SIGINT)
 
-    call_before(monkeypatch, commands, "read_frame", ignored)
+    call_before(monkeypatch, reading, "read_frame", ignored)
     assert main([*SELECT, *PAID]) == 130
     assert spent() == 0
 
 
 @pytest.mark.slow
-@each("where, name", [(BudgetLedger, "charge"), (commands, "_chosen"), (commands, "file_content")])
+@each("where, name", [(BudgetLedger, "charge"), (results, "chosen_by"), (release_card, "file_content")])
 def test_once_the_charge_begins_the_result_is_finished_first(where, name, folder, capsys, monkeypatch):
     cost = spent()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -82,7 +83,7 @@ def test_once_the_charge_begins_the_result_is_finished_first(where, name, folder
 
 
 def test_a_second_interruption_ends_a_paid_command_and_mentions_the_charge(folder, capsys, monkeypatch):
-    call_before(monkeypatch, commands, "_chosen", lambda: send(signal.SIGINT, signal.SIGINT))
+    call_before(monkeypatch, results, "chosen_by", lambda: send(signal.SIGINT, signal.SIGINT))
     assert main([*SELECT, *PAID]) == 130
     out, err = capsys.readouterr()
     assert (out, err.splitlines()[-1]) == ("", "skdpmic select: interrupted. The cost was charged before.")

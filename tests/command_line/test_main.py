@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skdpmic import BudgetLedger, Codebook
-from skdpmic.command_line import data as data_source
+from skdpmic.command_line import reading, results
 from skdpmic.command_line.data import CsvFile
 from skdpmic.command_line.main import main
 from tests.command_line.tables import CODEBOOK, SELECT, SUMMARY, lay_out, people, spent, write_parquet
@@ -101,7 +102,6 @@ def test_a_ledger_refuses_a_cost_that_does_not_fit(options, folder, capsys):
         ([*SELECT, "--target", "name"], "identifier"),
         ([*SELECT, "--k", "0"], "--k must be"),
         ([*SELECT, "--epsilon", "-1"], "epsilon must be"),
-        ([*SELECT, "--statistic", "best"], "statistic must be"),
         ([*SELECT, "--features", "age,wage"], "wage"),
         ([*SELECT, "--keep", "name"], "column 'name' must be of a type that is used"),
         ([*SELECT, "--codebook", "none.toml"], "none.toml"),
@@ -113,6 +113,9 @@ def test_a_ledger_refuses_a_cost_that_does_not_fit(options, folder, capsys):
         (["select", "none.csv", *SELECT[2:]], "none.csv"),
         (["select", "codebook.toml", *SELECT[2:]], "'codebook.toml' must be a .csv, .tsv, .txt (each also .gz)"),
         ([*PLAN, "--epsilon", "1", "--n-samples", "3"], "--n-samples must be"),
+        ([*PLAN, "--found", "80"], "--found must be"),
+        ([*PLAN, "--error", "2"], "--error must be"),
+        ([*SELECT, "--target", "ward", "--statistic", "kendall"], "--target must be 2 labels"),
         (["ledger", "none.db"], "there is no ledger"),
         (["ledger", "people.db", "--create", "--epsilon", "1"], "already exists"),
         (["template", "people.csv", "-o", "codebook.toml"], "already exists, and is not overwritten"),
@@ -163,6 +166,7 @@ def test_a_table_may_have_tabs_or_old_line_endings_or_be_compressed(folder):
         ["choose"],
         [*SELECT, "--seed", "1"],
         [*SELECT, "--epsilon", "much"],
+        [*SELECT, "--statistic", "best"],
         [*SELECT, "--epsilon", "inf"],
         [*SELECT, "--delta", "nan"],
         ["select", *SELECT[2:]],
@@ -187,7 +191,7 @@ def test_only_the_type_of_an_error_from_another_library_is_shown(folder, capsys,
     def fails(*arguments, **options):
         raise KeyError("patient 8675309")
 
-    monkeypatch.setattr(data_source, "read_people", fails)
+    monkeypatch.setattr(results, "read_people", fails)
     (folder / "codebook.toml").write_text(CODEBOOK.replace("version = 1", 'version = 1\ngroups = ["name"]'))
     assert main([*SELECT, "--yes"]) == 1
     assert capsys.readouterr().err.startswith("skdpmic select: failed with KeyError. Its message is not shown")
@@ -207,9 +211,9 @@ def test_a_template_redirected_to_a_file_is_read_in_any_locale(encoding, folder,
 
 def test_a_missing_library_is_named(folder, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for name in ("data", "commands"):
-        monkeypatch.delitem(sys.modules, f"skdpmic.command_line.{name}", raising=False)
-    assert main(["template", "people.csv"]) == 1
+    monkeypatch.delitem(sys.modules, "skdpmic.command_line.reading", raising=False)
+    monkeypatch.delattr("skdpmic.command_line.reading", raising=False)
+    assert main([*SUMMARY, "--yes"]) == 1
     assert "requires pyarrow: pip install 'skdpmic[command-line]'" in capsys.readouterr().err
 
 
@@ -258,6 +262,14 @@ def test_json_has_the_documented_keys(folder, capsys):
     assert found["template"]["codebook"] == Codebook.template(found["template"]["columns"])
 
 
+@each("options", [SELECT, SUMMARY])
+def test_progress_is_not_part_of_the_result(options, folder, capsys):
+    assert main([*options, "--yes", "--verbose", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["command"] == options[0]
+    assert re.search(r"^\[\w+\] \d+/\d+ columns, [\d.]+ s$", err, re.M)
+
+
 @each("options, by", [(SELECT, "PrivateSelectKBest"), (SUMMARY, "private_summary")])
 def test_a_card_is_written_beside_the_result(options, by, folder, capsys):
     known = spent()
@@ -293,6 +305,30 @@ def test_a_template_has_all_columns(source, folder, capsys):
     assert main(["template", source]) == 0
     assert capsys.readouterr().out == (folder / name).read_text()
     assert ('type = "number"' in (folder / name).read_text()) == (source == "people.parquet")
+
+
+@each("source", ["people.csv", "people.txt.gz", "people.parquet"])
+def test_a_terminal_shows_how_much_of_a_table_has_been_read(source, folder, capsys, monkeypatch):
+    write_parquet(people(2000), "people.parquet")
+    (folder / "people.txt.gz").write_bytes(gzip.compress((folder / "people.csv").read_bytes()))
+    monkeypatch.setattr(reading, "_BLOCK", 2**15)
+    monkeypatch.setattr(reading, "_ROWS", 500)
+    for seconds, is_terminal in ((0, True), (0, False), (60, True)):
+        monkeypatch.setattr(reading, "_SECONDS", seconds)
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stderr", Terminal() if is_terminal else io.StringIO())
+            assert main(["summary", source, *SUMMARY[2:], "--yes"]) == 0
+            shown = re.findall(
+                rf"^\[{source}\] ([\d,]+) rows, (\d+)% of the file, [\d.]+ s$", sys.stderr.getvalue(), re.M
+            )
+        assert bool(shown) == (is_terminal and not seconds)
+        if shown:
+            rows, shares = (
+                [int(number.replace(",", "")) for number in numbers] for numbers in zip(*shown, strict=True)
+            )
+            assert (rows[-1], shares[-1], rows, shares) == (2000, 100, sorted(rows), sorted(shares))
+            assert len(rows) > 2
+    assert capsys.readouterr().err == ""
 
 
 # --- As a program -----------------------------------------------------------------------------------------------------

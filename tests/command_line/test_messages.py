@@ -98,7 +98,7 @@ def test_the_error_for_a_file_of_another_kind_says_how_to_convert_it(name, conte
         (["--keep", "Age"], "must describe column 'Age', got no entry for it. Did you mean 'age'"),
         (["--keep", "name"], "column 'name' must be of a type that is used, got type 'identifier'"),
         (["--features", "age,ward", "--keep", "wait"], "--keep must be among --features, got wait"),
-        (["--keep", "stay"], "--features must not hold the target 'stay'"),
+        (["--keep", "stay"], "--keep must not hold the target 'stay'"),
         (["--features", "age,stay"], "--features must not hold the target 'stay'"),
         (
             ["--codebook", "html.toml"],
@@ -138,11 +138,13 @@ def test_text_in_a_parquet_file_is_read_as_in_a_csv_file(folder, capsys):
     )
     write_parquet(plain.assign(grade=plain["grade"].map(str, na_action="ignore").astype("category")), "text.parquet")
     from skdpmic import Codebook
-    from skdpmic.command_line.data import ParquetFile, read_frame
+    from skdpmic.command_line.data import ParquetFile
+    from skdpmic.command_line.reading import read_frame
 
     book = Codebook.read("codebook.toml")
-    tables = [read_frame(ParquetFile(f"{name}.parquet"), book, "stay") for name in ("typed", "text")]
-    for name in ("admitted", "age", "grade"):
+    names = ["admitted", "age", "grade"]
+    tables = [read_frame(ParquetFile(f"{name}.parquet"), book, names, "stay") for name in ("typed", "text")]
+    for name in names:
         typed, text = (table[name].to_pandas() for table in tables)
         assert (typed.isna() == text.isna()).all()
         assert (typed.dropna() == text.dropna()).all()

@@ -6,6 +6,7 @@ import io
 import os
 import random
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,10 +14,11 @@ import pytest
 
 from skdpmic import BudgetLedger
 from skdpmic._utils import user_files
-from skdpmic.command_line import commands
+from skdpmic.command_line import results
 from skdpmic.command_line.main import main
 from tests.command_line.tables import SELECT, SUMMARY, lay_out, spent
 from tests.folding import each
+from tests.processes import PACKAGE, environment
 
 PAID = ["--ledger", "people.db", "--yes"]
 NAMES = {"age", "admitted", "wait", "ward", "grade", "smoker"}
@@ -213,6 +215,15 @@ def test_a_file_that_cannot_be_written_is_detected_before_the_charge(option, pat
     assert contents(folder) == before
 
 
+@POSIX
+def test_results_are_not_redirected_to_a_file_that_the_command_writes(folder):
+    command = [sys.executable, "-m", "skdpmic", *SELECT, *PAID, "-o", "names.txt"]
+    with open("names.txt", "w") as file:
+        done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, text=True, env=environment(PACKAGE.parent))
+    assert (done.returncode, spent()) == (1, 0)
+    assert "'names.txt' must be a file of its own" in done.stderr
+
+
 def test_a_file_that_fails_after_the_charge_does_not_stop_the_others(folder, capsys, monkeypatch):
     replace = os.replace
 
@@ -239,6 +250,6 @@ def test_an_error_after_the_charge_says_so(folder, capsys, monkeypatch):
     def fails(*arguments):
         raise ValueError("no")
 
-    monkeypatch.setattr(commands, "_text_of_choice", fails)
+    monkeypatch.setattr(results, "text_of_choice", fails)
     assert main([*SELECT, *PAID]) == 5
     assert capsys.readouterr().err.endswith("skdpmic select: no The cost was charged before.\n")

@@ -25,6 +25,14 @@ def test_only_the_columns_with_an_entry_are_read_in_the_order_of_the_file(tmp_pa
     assert read(tmp_path / "t.parquet", **{"a": None, "a.b": entry_of((0, 9), "")}).equals(table.select(["a.b", "a"]))
 
 
+def test_labels_are_read_as_codes_of_the_same_texts(tmp_path):
+    texts = ["b", None, "a", "NA", "", "b", "ä"] * 100
+    pyarrow.parquet.write_table(pyarrow.table({"label": texts, "id": texts}), tmp_path / "t.parquet", row_group_size=60)
+    found = read(tmp_path / "t.parquet", label=entry_of(["a", "b"], ""), id=None)
+    assert pyarrow.types.is_dictionary(found["label"].type)
+    assert found["label"].to_pylist() == found["id"].to_pylist() == texts
+
+
 def test_numbers_with_a_unit_become_durations_and_durations_are_unchanged(tmp_path):
     lasts = [datetime.timedelta(days=7), None]
     table = pyarrow.table({"whole": [1, None], "part": [0.5, float("nan")], "lasts": pyarrow.array(lasts)})

@@ -66,9 +66,9 @@ def test_a_target_of_every_kind_is_read_from_a_csv_as_from_a_frame(kind, tmp_pat
     frame, target = people(gaps=False), OTHER_TARGETS[kind]
     (tmp_path / "codebook.toml").write_text(CODEBOOK)
     where = [write_csv(frame, tmp_path / "people.csv"), "--codebook", str(tmp_path / "codebook.toml")]
-    found, _ = published(capsys, "select", *where, "--target", target, "--k", "2", "--epsilon", "5")
+    found, _ = published(capsys, "select", *where, "--target", target, "--k", "2", "--epsilon", "2")
     with noise_of("the same"):
-        selector = PrivateSelectKBest(2, epsilon=5, **codebook().target(target, frame))
+        selector = PrivateSelectKBest(2, epsilon=2, **codebook().target(target, frame))
         selector.fit(**codebook().records(frame, target))
     assert found["gaps"] == selector.gaps_.tolist()
 

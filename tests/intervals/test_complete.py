@@ -33,7 +33,7 @@ ELSEWHERE = {
 COLUMNS = {  # modules that name columns of limits in frames or tables, and the rows for them
     "_utils/private_estimator.py": "DPMICScorer.scores_interval",
     "_utils/summaries.py": "DPMICScorer.scores_interval",
-    "command_line/commands.py": "PrivateSummary.to_frame",
+    "command_line/results.py": "PrivateSummary.to_frame",
     "models/additive.py": "PrivateAdditiveRegressor.effects_to_frame",
     "plotting/models.py": "PrivateEvaluation.figures",
     "release/summary.py": "PrivateSummary.to_frame",

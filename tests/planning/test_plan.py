@@ -92,6 +92,43 @@ def test_no_smaller_answer_with_three_digits_suffices(request_):
             assert rebuilt(smaller, request_.get("n_classes"))[1].half_width(CONFIDENCE) > request_["error"]
 
 
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"found": 0.8, "k": 5, "n_samples": 5000, "n_features": 100},
+        {"found": 0.5, "k": 4, "n_classes": 3, "delta": 1e-6, "epsilon": 0.3, "n_features": 30, "signal": "typical"},
+        {"found": 0.9, "k": 12, "max_rows_per_group": 3, "epsilon": 2, "n_features": 20},
+    ],
+)
+def test_the_least_answer_that_finds_a_share_is_returned_for_each_release(request_):
+    plan = plan_release(**request_)
+    assert {(row.release, row.statistic) for row in plan} >= {("names", "mtv_r"), ("scores", "mtv_r")}
+    given = {name: value for name, value in request_.items() if name not in ("found", "epsilon", "n_samples")}
+    for row in plan:
+        assert row.found >= request_["found"]
+        public = {name: getattr(row, name) for name in ("epsilon", "n_samples")}
+        public[plan.sought] = below(public[plan.sought])
+        with_less = {other[:3]: other.found for other in plan_release(**given, **public)}
+        assert with_less.get(row[:3], 0) < request_["found"]
+
+
+@pytest.mark.parametrize(
+    "bad, message",
+    [
+        ({"found": 1.0}, r"found must be a number in \(0, 1\), got 1.0"),
+        ({"found": "most"}, r"found must be a number in \(0, 1\), got 'most'"),
+        ({"found": 0.8, "k": None}, "k must be given with found, got None"),
+        ({"found": 0.8, "k": 20}, "k must be less than n_features=20, got 20"),  # nothing to find
+        ({"found": 0.8, "error": 0.1}, "exactly two of epsilon, n_samples, error .or found, in place of error. must"),
+        ({"found": 0.8, "epsilon": 1.0}, "exactly two of .* got epsilon, n_samples, found"),
+        ({"found": 0.8, "k": None, "release": "summary"}, "found must be None with release='summary'"),
+    ],
+)
+def test_a_share_that_cannot_be_planned_for_is_refused(bad, message):
+    with pytest.raises(ValueError, match=message):
+        plan_release(**{"n_samples": 1000, "n_features": 20, "k": 3} | bad)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("request_", [request for request in REQUESTS if "error" not in request])
 def test_an_error_is_rounded_up_by_at_most_one_percent(request_):
@@ -228,7 +265,8 @@ def test_a_plan_is_shown_as_text_html_and_dataframe():
     pandas = pytest.importorskip("pandas")
     plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
     caption, *text = repr(plan).replace("n_features=100,\n", "n_features=100, ").splitlines()
-    assert caption == "epsilon of each release, with delta=0, n_samples=5,000, n_features=100, error=0.1"
+    asked = "n_samples=5,000, n_features=100, error=0.1, tolerance=0.0283"
+    assert caption == f"epsilon of each release, with delta=0, {asked}"
     shown = ("release", "mechanism", "statistic", "epsilon", "noise", "found")
     assert tuple(text[0].split()) == shown
     assert len(text) == 1 + len(plan)
@@ -258,7 +296,7 @@ def test_a_plan_for_a_billion_records_allocates_no_memory_for_them():
 
 GOOD = {"n_samples": 1000, "n_features": 10, "epsilon": 1.0}
 BAD = [
-    ({"epsilon": None}, "exactly two of epsilon, n_samples, error must be given, got n_samples"),
+    ({"epsilon": None}, "exactly two of epsilon, n_samples, error .or found, .* must be given, got n_samples"),
     ({"error": 0.1}, "two of epsilon, .* got epsilon, n_samples, error"),
     ({"n_features": None}, "n_features must be an int >= 1, got None"),
     ({"n_samples": 3}, "n_samples must be an int >= 4, got 3"),

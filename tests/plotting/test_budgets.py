@@ -9,7 +9,7 @@ from skdpmic import BudgetLedger, plan_release
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.plotting import LedgerDisplay, PlanDisplay
 from skdpmic.privacy.composition import rho_for
-from tests.plotting.shown import labels, legend
+from tests.plotting.shown import assert_readable, labels, legend
 from tests.tables import refused
 
 SIZES = [200, 1000, 5000]
@@ -36,33 +36,35 @@ def test_each_curve_matches_the_plan(pyplot, release, public, show):
 @pytest.mark.slow
 @pytest.mark.parametrize("usable", [None, 0.02])
 def test_a_mark_shows_where_the_error_becomes_usable(pyplot, usable):
-    display = PlanDisplay.from_plan(n_features=20, k=5, epsilons=(0.1, 1), n_samples=[100, 100_000], usable=usable)
+    public = {"n_features": 20, "k": 5, "show": "error"}
+    display = PlanDisplay.from_plan(**public, epsilons=(0.1, 1), n_samples=[100, 100_000], usable=usable)
     error = usable or 0.1
     enough = [planned("names", error=error, epsilon=e, n_features=20, k=5).n_samples for e in (0.1, 1)]
     assert display.enough == enough
     assert [mark.get_xydata()[0].tolist() for mark in display.enough_] == [[n, error] for n in enough]
-    texts = [f"ε = {e}: usable from n = {n:,}" for e, n in zip((0.1, 1), enough, strict=True)]
+    texts = [f"ε = {e}: enough from n = {n:,}" for e, n in zip((0.1, 1), enough, strict=True)]
     assert [text for text in legend(display) if text.startswith("ε")] == texts
     assert display.usable_.get_extents().transformed(display.ax_.transData.inverted()).y1 == pytest.approx(error)
 
 
 def test_the_error_axis_ends_at_1_and_curves_differ_by_more_than_colour(pyplot):
-    display = PlanDisplay.from_plan(n_features=20, k=5, epsilons=(0.01, 0.1, 1, 3), n_samples=[10, 1000])
+    public = {"n_features": 20, "k": 5, "show": "error"}
+    display = PlanDisplay.from_plan(**public, epsilons=(0.01, 0.1, 1, 3), n_samples=[10, 1000])
     assert display.values.max() > 1 == display.ax_.get_ylim()[1]
     for style in ("get_linestyle", "get_marker", "get_color"):
         assert len({getattr(line, style)() for line in display.lines_}) == 4
 
 
 def test_a_mark_shows_where_enough_is_found(pyplot):
-    display = PlanDisplay.from_plan(n_features=100, k=5, epsilons=(0.001, 30), n_samples=SIZES, show="found")
-    never, first = display.values
-    assert never.max() < 0.9
-    assert display.enough == [None, SIZES[int(np.argmax(first >= 0.9))]]
+    display = PlanDisplay.from_plan(n_features=100, k=5, epsilons=(1e-8, 30), n_samples=SIZES)
+    public = {"n_features": 100, "k": 5, "found": 0.8}
+    n = next(row.n_samples for row in plan_release(**public, epsilon=30) if row[:3] == ("names", "one-shot", "mtv_r"))
+    assert display.enough == [None, n]
     assert np.isnan(display.enough_[0].get_xdata()).all()
-    assert {"ε = 0.001", "found by a random choice"} < set(legend(display))
-    assert display.at_random == 0.05
+    assert "enough" not in display.lines_[0].get_label()
+    assert f"ε = 30: enough from n = {n:,}" in legend(display)
     y0, y1 = display.usable_.get_extents().transformed(display.ax_.transData.inverted()).intervaly
-    assert y0 == pytest.approx(0.9)
+    assert y0 == pytest.approx(0.8)
     assert y1 >= 1
 
 
@@ -90,7 +92,8 @@ def test_people_are_planned_for(pyplot):
         ({"release": "names"}, "k must be given"),
         ({"show": "found"}, "k must be given"),
         ({"show": "noise"}, "show must be 'error' or 'found', got 'noise'"),
-        ({"usable": 0}, r"usable must be a number in \[1e-06, 1\], got 0"),
+        ({"usable": 0}, r"usable must be a number in \[1e-06, 1\], and a share below 1, got 0"),
+        ({"usable": 1.0, "show": "found", "k": 2}, r"and a share below 1, got 1.0"),
         ({"epsilons": [1, -1]}, "epsilon must be a number > 0"),
         ({"epsilons": [np.inf]}, "epsilon must be finite"),
         ({"n_samples": [100.5]}, "n_samples must be an int >= 4, got 100.5"),
@@ -127,10 +130,10 @@ def test_each_bar_extends_from_the_total_before_its_entry_to_the_total_after(pyp
     content = Path(charged.path).read_bytes()
     display = LedgerDisplay.from_ledger(charged)
     np.testing.assert_allclose(bars(display), [(0, 0.1), (0.1, 0.35), (0.35, 0.65)])
-    assert costs(display) == ["ε = 0.1 per record", "ε = 0.25 per record", "ε = 0.3 per record"]
+    assert costs(display) == ["ε = 0.1", "ε = 0.25", "ε = 0.3"]
     assert labels(display)[::2] == ["means", "means"]
-    assert len(labels(display)[1].replace(r"\$", "$")) == 44
-    assert labels(display)[1].startswith(r"\$x_{ & <b>Größe</b>\nlong long")
+    assert len(labels(display)[1].replace(r"\$", "$")) == 58  # beside the cost
+    assert labels(display)[1].startswith(r"\$x_{ & <b>Größe</b> long long")
     assert display.ax_.get_title() == "ε = 0.65 of 1 per record spent"
     assert display.limit_.get_xdata() == [1.0, 1.0]
     assert display.ax_.get_xlim()[1] > 1
@@ -144,7 +147,7 @@ def test_the_title_and_the_costs_name_the_unit_of_privacy(pyplot, tmp_path):
     ledger.charge("people", 0.5, unit="person")
     display = LedgerDisplay.from_ledger(ledger)
     assert [bar.get_width() for bar in display.bars_] == [5.0, 0.5]
-    assert costs(display) == ["ε = 1 per record", "ε = 0.5 per person"]
+    assert costs(display) == ["ε = 1 per record", "ε = 0.5"]  # the axis is per person
     assert display.ax_.get_title() == "ε = 5.5 of 9 per person spent"
 
 
@@ -159,7 +162,7 @@ def test_older_entries_share_a_bar(pyplot, charged):
     display = LedgerDisplay.from_ledger(charged, max_entries=1)
     np.testing.assert_allclose(bars(display), [(0, 0.35), (0.35, 0.65)])
     assert labels(display) == ["2 earlier", "means"]
-    assert costs(display) == ["", "ε = 0.3 per record"]
+    assert costs(display) == ["", "ε = 0.3"]
     assert len(LedgerDisplay.from_ledger(charged, max_entries=3).bars_) == 3
 
 
@@ -171,8 +174,44 @@ def test_with_zcdp_costs_add_up_to_less_and_delta_is_shown(pyplot, tmp_path):
     np.testing.assert_allclose(bars(display)[-1, 1], ledger.spent()[0])
     assert ledger.spent()[0] < 6 * 0.5
     assert (np.diff(bars(display)[:, 1]) > 0).all()
-    assert costs(display) == ["ε = 0.5, δ = 1e-06 per record"] * 6
+    assert costs(display) == ["ε = 0.5, δ = 1e-06"] * 6
     assert display.ax_.get_title().endswith("of 3 per record spent, δ = 1e-05 of 1e-05")
+
+
+def long_ledger(path, composition):
+    """Thirty entries of five kinds with a delta, a purpose that is long, or both."""
+    ledger = BudgetLedger(path, 3.0, 1e-5, composition=composition, max_rows_per_person=2)
+    scores = {"statistic": "mtv_r", "release": "scores", "mechanism": "gaussian", "epsilon_of_target": 0.0225}
+    noisy = {"delta": 1e-7, "rho": rho_for(0.05, 1e-7)}
+    kinds = [
+        LedgerEntry("private_summary", 0.03, d=31, release="summary", mechanism="laplace"),
+        LedgerEntry("DPMICSelector", 0.05, d=30, **noisy, **scores),
+        LedgerEntry("PrivateAdditiveClassifier", 0.05, d=30, release="tables", mechanism="gaussian", **noisy),
+        LedgerEntry("PrivateSelectKBest", 0.04, d=1000, k=15, **scores, unit="person"),
+        LedgerEntry("means by age and ward, another library", 0.001),
+    ]
+    for i in range(30):
+        purpose = ["teaching", "Dr Meyer: a pilot study on readmission, second revision of the paper"][i % 2]
+        (ledger if i % 3 == 0 else ledger.for_purpose(purpose)).charge_entry(kinds[i % 5])
+    return ledger
+
+
+@pytest.mark.parametrize("composition", ["basic", "zcdp"])
+def test_thirty_entries_with_delta_and_purposes_are_readable(pyplot, tmp_path, composition):
+    """Also the costs, which end before the limit, and those that are hardly anything."""
+    display = LedgerDisplay.from_ledger(long_ledger(tmp_path / "ledger", composition), max_entries=30)
+    assert len(display.bars_) == 30
+    assert_readable(display)
+    limit = display.ax_.transData.transform((display.epsilon, 0))[0]
+    assert all(cost.get_window_extent().x1 <= limit for cost in display.ax_.texts)
+    for label, cost, bar in zip(display.ax_.get_yticklabels(), display.ax_.texts, display.bars_, strict=True):
+        box = bar.get_window_extent()
+        assert label.get_window_extent().y0 >= box.y1 - 1 <= cost.get_window_extent().y0 + 1  # above its bar
+        assert box.width + bar.get_linewidth() >= 1
+    assert "Dr Meyer: a pilot study on readm" in labels(display)[1]
+    assert labels(display)[1].split("\n")[0].endswith("…: DPMICSelector")  # of a long purpose, the end is left out
+    wide = (display.ax_.get_window_extent().width, display.figure_.bbox.width)
+    assert wide[0] > 0.9 * wide[1]  # bars have the whole width
 
 
 def test_an_empty_ledger_shows_its_limit(pyplot, tmp_path):

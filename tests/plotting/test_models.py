@@ -13,7 +13,7 @@ from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.plotting import EffectsDisplay, EvaluationDisplay, GraphDisplay
 from skdpmic.plotting.figures import CHOSEN
-from tests.plotting.shown import legend
+from tests.plotting.shown import assert_readable, legend
 from tests.tables import refused
 
 colors = pytest.importorskip("matplotlib.colors")
@@ -176,6 +176,29 @@ def test_the_legend_describes_only_what_is_drawn(pyplot):
     assert legend(GraphDisplay(np.zeros((3, 3))).plot()) == []
 
 
+@pytest.mark.parametrize("title", ["", "ε = 1"])
+def test_the_title_says_so_if_all_edges_are_untested(pyplot, title):
+    untested = "all edges untested: each may be there or not"
+    unknown = np.full((5, 5), np.nan)
+    display = GraphDisplay(MARKS, p_values=unknown, feature_names=NAMES, title=title).plot()
+    assert display.ax_.get_title() == f"{title}\n{untested}".strip()
+    assert_readable(display)
+    one = unknown.copy()
+    one[0, 2] = 0.009
+    for others in ({"p_values": one}, {"p_values": P_VALUES}, {}):
+        assert GraphDisplay(MARKS, title=title, **others).plot().ax_.get_title() == title
+    assert GraphDisplay(np.zeros((5, 5)), p_values=unknown, title=title).plot().ax_.get_title() == title
+
+
+@pytest.mark.filterwarnings("ignore:untied_fraction_")
+def test_a_graph_of_columns_with_ties_is_untested(pyplot):
+    X = np.random.default_rng(0).normal(size=(3000, 4)).cumsum(axis=1).round()
+    private = PrivatePC(epsilon=3).fit(X)
+    assert np.isnan(np.asarray(private.p_values_)[np.asarray(private.cpdag_)]).all()
+    title = GraphDisplay.from_estimator(private).ax_.get_title()
+    assert title.endswith("\nall edges untested: each may be there or not")
+
+
 def record_path(drawn, pair, patch, renderer):
     drawn[pair] = patch.get_transform().transform_path(patch.get_path()).vertices
 
@@ -218,3 +241,11 @@ def test_estimators_without_a_graph_are_refused():
     fitted = PrivateCorrelation().fit(np.random.default_rng(0).normal(size=(500, 2)))
     with refused(AttributeError, "GraphDisplay requires a graph, as in PrivatePC, got PrivateCorr"):
         GraphDisplay.from_estimator(fitted)
+
+
+def test_integers_are_points_with_their_names(pyplot):
+    X, y = pd.DataFrame({"health": np.arange(2000) % 5 + 1}), np.arange(2000) % 5 > 2
+    model = PrivateAdditiveClassifier(5.0, bounds=range(1, 6), classes=[False, True]).fit(X, y)
+    display = EffectsDisplay.from_estimator(model, "health")
+    assert display.edges is None
+    assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["1", "2", "3", "4", "5", "missing"]

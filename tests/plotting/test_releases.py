@@ -12,7 +12,7 @@ from skdpmic import Codebook, DPMICScorer, DPMICSelector, PrivateSelectKBest, pr
 from skdpmic._utils.texts import in_short
 from skdpmic.plotting import GapsDisplay, ScoresDisplay, SummaryDisplay
 from skdpmic.plotting.figures import CHOSEN, LIMIT, label_of
-from tests.plotting.shown import labels, legend
+from tests.plotting.shown import assert_readable, labels, legend
 from tests.tables import UNIT, refused
 
 colors = pytest.importorskip("matplotlib.colors")
@@ -287,7 +287,8 @@ def test_lines_are_the_intervals_of_the_released_frame(pyplot):
     np.testing.assert_allclose(lines[:, 1, 1] - floors, frame["upper"], atol=1e-12)
     np.testing.assert_allclose(lines[:, 0, 0], [bar.get_x() + bar.get_width() / 2 for bar in bars])
     widest = max(max(column.flag_margin, column.part_margin) for column in summary.columns)
-    assert f"simultaneous 95% intervals, ± {widest:.1%}" in legend(display)
+    explained = f"where bars may end without noise: ± {widest:.1%}\nor less, with 95% confidence for all"
+    assert legend(display) == [explained, "height of 50% of the records", "nothing to check"]
 
 
 def test_suspicious_columns_come_first_in_another_colour_and_with_a_mark(pyplot):
@@ -302,8 +303,9 @@ def test_suspicious_columns_come_first_in_another_colour_and_with_a_mark(pyplot)
         assert tick.label1.get_fontweight() == ("bold" if is_suspicious else "normal")
         colour = colors.to_rgba(LIMIT if is_suspicious else CHOSEN)
         assert {bar.get_facecolor() for bars in drawn for bar in bars} == {colour}
-    assert {"suspicious: bold, with !", "nothing suspicious"} < set(legend(display))
-    assert legend(SummaryDisplay.from_summary(summarise()))[-1] == "nothing suspicious"
+    assert {"check this column: bold, with !", "nothing to check"} < set(legend(display))
+    assert legend(SummaryDisplay.from_summary(summarise()))[-1] == "nothing to check"
+    assert_readable(display)
 
 
 def test_flags_are_labelled_with_their_share_if_it_exceeds_the_noise(pyplot):
@@ -312,9 +314,10 @@ def test_flags_are_labelled_with_their_share_if_it_exceeds_the_noise(pyplot):
     assert (missing, below) == (0, 0)
     other = display.columns_[1].flags[1]
     assert [text for text in texts(display) if "%" in text] == [f"{above:.1%}", f"{other:.1%}"]
-    assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["missing", "below", "above\nor other"]
+    flags = [label.get_text() for label in display.ax_.get_xticklabels()]
+    assert flags == ["missing", "below\nrange", "above\nrange\nor other"]
     assert display.intervals_ is None
-    assert not [text for text in legend(display) if "intervals" in text]
+    assert not [text for text in legend(display) if "without noise" in text]
 
 
 @pytest.mark.few
@@ -338,6 +341,16 @@ def test_each_kind_of_column_shows_its_ends_or_its_labels_below(pyplot, kind, sh
     display = SummaryDisplay.from_summary(summarise({kind: KINDS[kind]}, epsilon=np.inf))
     assert texts(display) == shown
     display.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    "integers, shown", [(range(121), ["0", "(integers)", "120"]), (range(1, 5), ["1", "2", "3", "4"])]
+)
+def test_integers_show_their_ends_or_if_few_each_below(pyplot, integers, shown):
+    frame = pd.DataFrame({"x": np.tile(list(integers), 40)})
+    display = SummaryDisplay.from_summary(private_summary(frame, Codebook({"x": integers}), epsilon=np.inf))
+    assert texts(display) == shown
+    assert len(display.bars_[0]) == min(len(integers), 11)
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Choosing features by what they add to those chosen before: the exact distribution of the list, on integers."""
 
 import math
-from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
@@ -46,17 +45,17 @@ def gain_by_chance(f, own):
     return 2 * (f % 2) * (own % 2)
 
 
-SHARE_OF_ALONE = Fraction(1, 10)  # more than the package uses with so little noise, so that small integers show it
+REACH = 2  # less than most scores alone are from the gains below, so that small integers show it
 
 
-def mixed_scores(chosen, noises, of_alone=SHARE_OF_ALONE):
-    """For each remaining feature: its smallest gain over the chosen ones, mixed with a share of its own score."""
+def worths(chosen, noises, reach=REACH):
+    """For each remaining feature: its score alone, moved no further than the reach from its smallest gain."""
     left = [f for f in range(len(ALONE)) if f not in chosen]
     if not chosen:
         return {f: ALONE[f] for f in left}
     owns = {s: ALONE[s] + z for s, z in zip(chosen, noises, strict=True)}
     gains = {f: min(TOGETHER[s][f] - own - gain_by_chance(f, own) for s, own in owns.items()) for f in left}
-    return {f: math.floor((1 - of_alone) * gains[f] + of_alone * ALONE[f]) for f in left}
+    return {f: sorted((gains[f] - reach, ALONE[f], gains[f] + reach))[1] for f in left}
 
 
 def law_of_lists(k, one_choice, own_scale, kept=()):
@@ -68,7 +67,7 @@ def law_of_lists(k, one_choice, own_scale, kept=()):
     for place in range(k):
         following = {}
         for (chosen, noises), probability in states.items():
-            for f, p in one_choice(mixed_scores(chosen, noises)).items():
+            for f, p in one_choice(worths(chosen, noises)).items():
                 for z, q in of_noise.items() if place < k - 1 else [(0, 1.0)]:
                     state = ((*chosen, f), (*noises, z))
                     following[state] = following.get(state, 0.0) + probability * p * q
@@ -79,7 +78,7 @@ def law_of_lists(k, one_choice, own_scale, kept=()):
     return lists
 
 
-def published(mechanism, source, kept=(), of_alone=SHARE_OF_ALONE):
+def published(mechanism, source, kept=(), reach=REACH):
     asked = []
 
     def pair_scores(feature, taken):
@@ -90,10 +89,9 @@ def published(mechanism, source, kept=(), of_alone=SHARE_OF_ALONE):
     def by_chance(feature, taken, own):
         return np.array([gain_by_chance(f, own) for f in range(4) if f not in taken], dtype=object)
 
-    mechanism._own_share = int(1000 * of_alone)
     candidates = np.delete(np.arange(4), kept)
     alone = np.array(ALONE, dtype=object)[candidates]
-    chosen = mechanism.release(candidates, alone, pair_scores, by_chance, source, kept).tolist()
+    chosen = mechanism.release(candidates, alone, pair_scores, by_chance, reach, source, kept).tolist()
     assert asked == [*kept, *chosen[:-1]]
     return tuple(chosen)
 
@@ -124,32 +122,52 @@ def test_chosen_scores_published_without_noise_are_detected():
     assert p_value("exponential", 5, 5, scale=1) > 1e-3
 
 
-@pytest.mark.parametrize("of_alone, lists", [(SHARE_OF_ALONE, (0, 2, 3, 1)), (3 * SHARE_OF_ALONE, (0, 2, 1, 3))])
-def test_without_noise_each_choice_has_the_largest_minimum_gain(of_alone, lists):
+@pytest.mark.parametrize("reach, lists", [(0, (0, 2, 3, 1)), (4, (0, 2, 1, 3)), (9, (0, 1, 2, 3))])
+def test_without_noise_each_choice_has_the_largest_worth(reach, lists):
+    """From gains (a reach of 0) to scores alone (one beyond them all)."""
     chosen = []
     for place in range(4):
-        worth = mixed_scores(tuple(chosen), (0,) * place, of_alone)
+        worth = worths(tuple(chosen), (0,) * place, reach)
         chosen.append(max(worth, key=lambda f: (worth[f], -f)))
-    assert published(ChoicesInTurn(OneShotTopK(4, 0), 0), entropy_source(0), (), of_alone) == tuple(chosen) == lists
-    kept = published(ChoicesInTurn(OneShotTopK(2, 0), 0), entropy_source(0), (0, 2), of_alone)
-    assert kept == lists[2:]
+    assert published(ChoicesInTurn(OneShotTopK(4, 0), 0), entropy_source(0), (), reach) == tuple(chosen) == lists
+    kept = published(ChoicesInTurn(OneShotTopK(2, 0), 0), entropy_source(0), (0, 2), reach)
+    assert kept == tuple(f for f in lists if f not in (0, 2))
 
 
-def test_a_step_in_all_scores_moves_a_mixed_score_by_no_more_than_that_step():
-    """For random integers, the floor of the sum; the sum of two floors could move further."""
-    rng, apart = np.random.default_rng(0), 0
-    for _ in range(3000):
-        mechanism, step = ChoicesInTurn(OneShotTopK(2, int(rng.integers(0, 2**24))), 0), rng.integers(1, 50)
-        gain, alone = rng.integers(-1000, 1000), rng.integers(1000)
-        moved = gain + step, alone + step
-        assert abs(mechanism._mixed(*moved) - mechanism._mixed(gain, alone)) <= step
-        floors = [9 * a // 10 + b // 10 for a, b in ((gain, alone), moved)]
-        apart = max(apart, abs(floors[1] - floors[0]) - step)
-    assert apart == 1
+def test_a_step_in_all_scores_moves_a_worth_by_no_more_than_that_step():
+    """For random integers, all of which move by up to the step: 500 draws, exact."""
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        reach, step = int(rng.integers(30)), int(rng.integers(1, 9))
+        tables = rng.integers(-60, 60, (2, 6))
+        moved = tables + rng.integers(-step, step + 1, (2, 6))
+        (alone, gains), (other_alone, other_gains) = tables.astype(object), moved.astype(object)
+        apart = [
+            abs(a - b)
+            for a, b in zip(
+                worth_beside(alone, gains, reach), worth_beside(other_alone, other_gains, reach), strict=True
+            )
+        ]
+        assert max(apart) <= step
 
 
-@each("noise_scale, share", [(0, 0), (0.001, 0.025), (0.004, 0.1), (0.04, 1), (3, 1)])
-def test_the_score_of_a_feature_alone_counts_more_when_there_is_more_noise(noise_scale, share):
+def worth_beside(alone, gains, reach):
+    """What a choice compares, from the score alone and the gain over one kept feature."""
+    asked = []
+
+    class Asked(OneShotTopK):
+        def choose(self, adjusted, random_bytes):
+            asked.append(adjusted)
+            return super().choose(adjusted, random_bytes)
+
+    mechanism = ChoicesInTurn(Asked(1, 0), 0)
+    features = np.arange(1, len(alone) + 1)
+    mechanism.release(features, alone, lambda f, taken: (gains, 0), lambda *_: 0, reach, None, kept=(0,))
+    return asked[0]
+
+
+@each("noise_scale, n, reach", [(0, 10**8, 0.0004), (0, 1600, 0.1), (0.001, 10**4, 0.05), (0.01, 10**4, 0.14)])
+def test_the_reach_grows_with_the_noise_and_falls_with_the_number_of_people(noise_scale, n, reach):
     mechanism = ChoicesInTurn(OneShotTopK(2, round(noise_scale / GRID)), 0)
-    assert mechanism._mixed(0, 10**6) == pytest.approx(share * 10**6, abs=1001)
-    assert mechanism._mixed(10**6, 0) == pytest.approx((1 - share) * 10**6, abs=1001)
+    assert mechanism.reach(n, 1.0) * GRID == pytest.approx(reach, abs=1e-6)
+    assert mechanism.reach(n, 0.5) * GRID == pytest.approx((reach + 10 * noise_scale) / 2, abs=1e-6)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.noise import discrete_laplace, entropy_source, laplace_deviation, reach
+from skdpmic.privacy.quantiles import laplace_quantile
 
 N_DRAWS = 20_000
 

@@ -13,6 +13,7 @@ from benchmarks import findings
 from skdpmic import BudgetError, BudgetLedger, Codebook, PrivacyLeakWarning, private_summary
 from skdpmic.privacy.composition import exact, rho_for
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.release import summary_cells
 from skdpmic.release.summary import suspicions
 from skdpmic.release.summary_cells import CellsRelease, GaussianCells, MovesMechanism, SummaryCells, tail_of_cells
 from skdpmic.table.domains import Labels, domain_of
@@ -66,12 +67,14 @@ NUMBERS = {
 
 
 @each("values, bounds", [(values, bounds) for values in NUMBERS.values() for bounds in ((0, 100), (-10, 1000, "log"))])
-def test_counts_of_numbers_match_those_made_one_by_one(values, bounds):
-    flags, parts = SummaryCells(domain_of(bounds, "bounds")).count(values)
+def test_counts_of_numbers_match_those_made_one_by_one(values, bounds, monkeypatch):
     expected = naive_counts(
         values, lambda value: naive_cells_of_number(value, bounds), ("missing", "below", "above"), 11
     )
-    assert (flags.tolist(), parts.tolist()) == expected
+    for n_at_once in (2**14, 7):
+        monkeypatch.setattr(summary_cells, "_NEAR", n_at_once)
+        flags, parts = SummaryCells(domain_of(bounds, "bounds")).count(values)
+        assert (flags.tolist(), parts.tolist()) == expected
 
 
 @each("n_labels", [2, 3, 11, 12, 25])

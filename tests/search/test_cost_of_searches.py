@@ -48,6 +48,7 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic.privacy.composition import Cost, epsilon_of, exact, round_up
+from skdpmic.search import nested
 from tests.tables import UNIT, uniform
 
 N = 60
@@ -92,18 +93,61 @@ def test_every_private_estimator_in_the_pipeline_counts():
     assert search_cost(GridSearchCV(nested, grid, cv=2)).epsilon == 1.7 * 2
 
 
-def test_a_private_search_inside_another_search_is_refused(ledger):
-    inner = PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=5, n_subsets=2, ledger=ledger)
-    for search in (
-        GridSearchCV(inner, {"n_subsets": [2, 3]}),
-        GridSearchCV(make_pipeline(inner), {}),
-        GridSearchCV(pipeline(), {"model": [inner]}),
+def private_search(**parameters):
+    grid = {"select__epsilon": [0.1, 0.3], "model__alpha": [1, 2]}
+    return PrivateGridSearch(pipeline(), **{"param_grid": grid, "epsilon": 0.5, "n_subsets": 2} | parameters)
+
+
+WITHOUT_PRIVATE_STEPS = {"estimator": Ridge(), "param_grid": {"alpha": [1, 2]}}
+AROUND_A_SEARCH = {  # and what the pipeline costs, with a refit and without
+    "alone": (lambda search: Pipeline([("search", search)]), 0.8, 0.5),
+    "later": (lambda search: Pipeline([("k", DPMICSelector(2, epsilon=0.2, **UNIT)), ("search", search)]), 1.0, 0.7),
+    "only": (lambda search: Pipeline([("search", search.set_params(**WITHOUT_PRIVATE_STEPS))]), 0.5, 0.5),
+}
+
+
+@pytest.mark.parametrize("refit", [True, False])
+@pytest.mark.parametrize("kind", AROUND_A_SEARCH)
+def test_a_private_search_in_a_pipeline_costs_its_choice_and_its_costliest_refit(kind, refit, ledger):
+    """In a fit, which charges no more, in a cross-validation, and in a search."""
+    around, *prices = AROUND_A_SEARCH[kind]
+    model, price = around(private_search(refit=refit, ledger=ledger)), prices[not refit]
+    cost = search_cost(model, n_features=3)
+    assert (cost.epsilon, cost.charged_epsilon) == (price, price)
+    assert search_cost(model, cv=3).epsilon == pytest.approx(2 * price)
+    raised = search_cost(GridSearchCV(model, {"search__epsilon": [0.5, 1.5]}, cv=2))
+    assert (raised.epsilon, raised.charged_epsilon) == pytest.approx((3 * price + 2.0, 5 * price + 3.0))
+    for place in nested.private_places(model):
+        model.set_params(**{f"{place.name}__ledger": ledger})
+    model.fit(*uniform(200))
+    assert len(ledger.entries()) == cost.n_fits
+    assert price - 0.2 - 1e-9 <= ledger.spent()[0] <= price  # 0.2 less if the cheaper candidate is chosen
+    entries = [Cost(entry.epsilon, entry.delta, entry.rho) for entry in ledger.entries()]
+    assert Fraction(cost.charged_rho) >= sum(entry.in_zcdp for entry in entries)
+
+
+def test_the_steps_of_a_private_search_in_a_pipeline_are_named_and_those_before_it_too():
+    model = make_pipeline(StandardScaler(), private_search())
+    with pytest.warns(PrivacyLeakWarning, match="StandardScaler"):
+        cost = search_cost(model)
+    assert cost.priced == ("privategridsearch", "privategridsearch__estimator__select")
+    assert cost.earlier == ("standardscaler",)
+    without = make_pipeline(StandardScaler(), PrivateGridSearch(Ridge(), {"alpha": [1, 2]}))
+    with pytest.warns(PrivacyLeakWarning, match="StandardScaler"):
+        search_cost(without)  # the choice is private itself
+
+
+def test_a_private_search_inside_another_one_is_refused(ledger):
+    inner = private_search(ledger=ledger)
+    for estimator, grid in (
+        (inner, {"epsilon": [1, 2]}),
+        (make_pipeline(inner), {"privategridsearch__epsilon": [1, 2]}),
+        (pipeline(), {"model": [Ridge(), inner]}),
     ):
-        with pytest.raises(ValueError, match="cannot compute the cost of a PrivateGridSearch inside another search"):
-            search_cost(search)
-    outer = PrivateGridSearch(inner, {"estimator__alpha": [1, 2]}, n_subsets=2, ledger=ledger)
-    with pytest.raises(ValueError, match="cannot compute the cost of a PrivateGridSearch inside"):
-        outer.fit(*uniform(60))
+        outer = PrivateGridSearch(estimator, grid, n_subsets=2, ledger=ledger)
+        for ask in (search_cost, lambda each: search_cost(Pipeline([("s", each)])), lambda each: each.fit(*uniform())):
+            with pytest.raises(ValueError, match="must hold no PrivateGridSearch inside a PrivateGridSearch"):
+                ask(outer)
     assert ledger.entries() == []
 
 
@@ -111,6 +155,10 @@ WRONG = [
     (None, {}, "estimator must be an estimator or a search, got"),
     (Ridge, {}, "estimator must be an estimator or a search, got"),
     (GridSearchCV(pipeline(), GRID), {"cv": 5}, "cv must be None with a GridSearchCV, which has its own cv, got 5"),
+    (BaggingRegressor(private_search()), {}, "how many times BaggingRegressor fits the private estimator"),
+    (Pipeline([("s", private_search(epsilon=-1))]), {}, "epsilon must be a number > 0"),
+    (Pipeline([("s", private_search(param_grid={"model__alpha": [1]}))]), {}, "must have two candidates or more"),
+    (RandomizedSearchCV(private_search(), {"epsilon": stats.uniform(0.5, 1)}), {}, "epsilon is drawn from"),
     (BaggingRegressor(pipeline()), {}, "how many times BaggingRegressor fits the private estimator"),
     (HalvingGridSearchCV(pipeline(), GRID), {}, "how many times HalvingGridSearchCV fits the private estimator"),
     (SelectKBest(partial(dp_mic_regression)), {}, r"among the arguments of functools.partial\(dp_mic_regression"),

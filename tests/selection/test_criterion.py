@@ -115,17 +115,19 @@ def test_joint_noise_is_a_ninth_larger_than_that_of_single_scores(ledger):
 
 @pytest.mark.slow
 def test_auto_is_joint_if_public_numbers_alone_imply_little_noise():
-    X, _ = sample(6)
+    X, _ = sample(12)
     auto = partial(PrivateSelectKBest, **UNIT)
-    assert auto(k=5, epsilon=40).fit(X, X[:, 0]).criterion_ == "joint"
-    assert auto(k=5, epsilon=20).fit(X, X[:, 0]).criterion_ == "single"
-    assert auto(k=1, epsilon=40).fit(X, X[:, 0]).criterion_ == "single"
-    assert auto(k=5, epsilon=40, statistic="kendall", target_shares=None).fit(X, X[:, 0]).criterion_ == "single"
-    assert auto(k=5, epsilon=40).fit(X[:500], X[:500, 0]).criterion_ == "single"
-    assert auto(k=5, epsilon=40).fit(pl.DataFrame(X).lazy(), X[:, 0]).criterion_ == "joint"
-    assert auto(k=5, epsilon=40).partial_fit(X, X[:, 0]).publish().criterion_ == "single"
-    plan = auto(k=5, epsilon=40).plan(N, 6)[0]
-    assert plan.noise_scale == auto(k=5, epsilon=40).fit(X, X[:, 0]).noise_scale_
+    assert auto(k=5, epsilon=0.6).fit(X, X[:, 0]).criterion_ == "joint"
+    assert auto(k=5, epsilon=0.5).fit(X, X[:, 0]).criterion_ == "single"
+    assert auto(k=1, epsilon=0.6).fit(X, X[:, 0]).criterion_ == "single"
+    assert auto(k=5, epsilon=0.6, statistic="kendall", target_shares=None).fit(X, X[:, 0]).criterion_ == "single"
+    assert auto(k=5, epsilon=0.6).fit(X[:500], X[:500, 0]).criterion_ == "single"
+    assert auto(k=5, epsilon=0.6).fit(pl.DataFrame(X).lazy(), X[:, 0]).criterion_ == "joint"
+    assert auto(k=5, epsilon=0.6).partial_fit(X, X[:, 0]).publish().criterion_ == "single"
+    few, many = (auto(k=5, epsilon=epsilon).plan(100_000, 10)[0] for epsilon in (0.05, 0.1))
+    assert (few.mechanism, many.mechanism) == ("k-norm", "permute-and-flip")  # the cube has far less noise than .01
+    plan = auto(k=5, epsilon=0.6).plan(N, 12)[0]
+    assert plan.noise_scale == auto(k=5, epsilon=0.6).fit(X, X[:, 0]).noise_scale_
 
 
 # --- All kinds of records ---------------------------------------------------------------------------------------------

@@ -96,8 +96,8 @@ def shares_of(codes):
 # What is subtracted for chance counts sqrt(m) rows of a person as one.
 OFFSETS = {
     "mic_r": (
-        lambda y, m: mic_r.NumericTargetScorer(y, (0, 1), 30, 4, correction=mic_r.MillerMadow(math.sqrt(m))),
-        lambda codes, m: mic_r.ClassTargetScorer(codes, 3, 30, 4, mic_r.MillerMadow(math.sqrt(m))),
+        lambda y, m: mic_r.NumericTargetScorer(y, (0, 1), 30, 4, correction=math.sqrt(m)),
+        lambda codes, m: mic_r.ClassTargetScorer(codes, 3, 30, 4, math.sqrt(m)),
     ),
     "mtv_r": (
         lambda y, m: numeric_scorer(y, (0, 1), known(grids_for(numeric_family(30, 4), m), (0.5, 0.5))),

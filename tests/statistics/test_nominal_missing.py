@@ -140,7 +140,7 @@ def test_two_groups_that_the_data_choose_would_change_by_more(shape, sizes):
 
 def assert_closed(grids):
     """Three merged parts can be merged into two, since every k occurs; three fixed parts occur in all divisions."""
-    for rows in (grids.groups.complete.grids.rows, grids.groups.merged.grids.rows):
+    for rows in (grids.groups.complete.rows, grids.groups.merged.rows):
         divisions = {divided: row for row in rows if len(divided := parts_of(grids, row)) == 2}
         for row in rows:
             parts = parts_of(grids, row)
@@ -156,7 +156,7 @@ def assert_closed(grids):
 def parts_of(grids, row):
     """The fixed parts of a grid, each as its codes."""
     starts = grids.codes.starts[int(row[BORDERS])][: int(row[N_FIXED]) + 1]
-    cell_of_code = grids.codes.common[grids.groups.complete.of_grid[int(row[BORDERS])]] - 1
+    cell_of_code = grids.codes.common[grids.groups.of_grid[int(row[BORDERS])]] - 1
     return frozenset(
         frozenset(np.flatnonzero((cell_of_code >= start) & (cell_of_code < end))) for start, end in pairwise(starts)
     )
@@ -168,9 +168,10 @@ def test_the_families_of_the_package_are_closed(B):
         assert_closed(nominal_grids(n, B, 2))
         assert_closed(class_grids(n + 1, B, 2))
     for correction in (None, MM):  # no grid has fewer fixed parts than merged ones, not counting missing values
-        for groups in continuous_grids(B, 2, correction=correction)[2][:3]:
-            assert (groups.grids.rows[:, K_MAX] <= groups.grids.rows[:, DEGREES] + 1).all()
-            assert (groups.grids.rows[:, DEGREES] + 1 <= groups.grids.rows[:, N_FIXED]).all()
+        groups = continuous_grids(B, 2, correction=correction)[2]
+        for grids in (groups.complete, groups.merged, groups.fixed):
+            assert (grids.rows[:, K_MAX] <= grids.rows[:, DEGREES] + 1).all()
+            assert (grids.rows[:, DEGREES] + 1 <= grids.rows[:, N_FIXED]).all()
 
 
 # --- The scores of the package: the data sets that are worst where three parts cannot be merged ----------------------

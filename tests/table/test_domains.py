@@ -39,7 +39,7 @@ def test_an_entry_of_bounds_becomes_an_axis(entry, domain):
     assert domain_of(entry, "bounds") == domain
 
 
-NOT_A_RANGE = r"b must be \(lower, upper\), \(lower, upper, 'log'\) or three or more"
+NOT_A_RANGE = r"b must be \(lower, upper\), \(lower, upper, 'log'\), three or more"
 REFUSED = {
     NOT_A_RANGE: [
         3,

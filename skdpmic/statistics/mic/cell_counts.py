@@ -9,51 +9,40 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.jit import jit
-from skdpmic.statistics.grids import locate_between, locate_each, refine
+from skdpmic.statistics.grids import locate_each, refine
 from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, Grids, Tables, grids_of, with_one_more
 
 # --- Which grids share a table: public ------------------------------------------------------------------------
 
 
 class Groups(NamedTuple):
-    """The grids of a plan, in groups."""
+    """The grids of a plan, in groups, with and without missing values."""
 
-    grids: Grids
     of_grid: np.ndarray  # int64 (n_grids,) the group
+    complete: Grids
+    merged: Grids  # with a part for missing values on the axis to be merged
+    fixed: Grids  # on the fixed axis
+    most: tuple  # of `Grids`, for all of them
 
     @property
     def numbers(self):
         """Numbers of all groups."""
         return np.arange(self.of_grid[-1] + 1, dtype=np.uint64)
 
+    def rows_for(self, free, fixed):
+        """The rows of the grids for a column to be merged and a fixed one."""
+        if free.is_incomplete:
+            return self.merged.rows
+        return self.fixed.rows if fixed.is_incomplete else self.complete.rows
+
 
 def groups_ending(plan, ends, degrees=None):
     """The groups of a plan, with one row per grid, that end before the rows `ends`."""
     group = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     numbers = np.arange(len(plan))
-    return Groups(grids_of(plan, table=group, cuts=numbers, borders=numbers, degrees=degrees), group)
-
-
-class GroupsByMissing(NamedTuple):
-    """The groups of the same grids, with and without missing values."""
-
-    complete: Groups
-    merged: Groups  # with a part for missing values on the axis to be merged
-    fixed: Groups  # on the fixed axis
-    most: tuple  # of `Grids`, for all of them
-
-    def of(self, free, fixed):
-        """The groups for a column to be merged and a fixed one."""
-        if free.is_incomplete:
-            return self.merged
-        return self.fixed if fixed.is_incomplete else self.complete
-
-
-def groups_by_missing(groups):
-    """The groups for all columns, from those for complete columns."""
-    merged, fixed = (Groups(with_one_more(groups.grids, side), groups.of_grid) for side in (N_MASTER, N_FIXED))
-    most = tuple(map(max, merged.grids.most, fixed.grids.most))
-    return GroupsByMissing(groups, merged, fixed, most)
+    complete = grids_of(plan, table=group, cuts=numbers, borders=numbers, degrees=degrees)
+    merged, fixed = (with_one_more(complete, side) for side in (N_MASTER, N_FIXED))
+    return Groups(group, complete, merged, fixed, tuple(map(max, merged.most, fixed.most)))
 
 
 # --- The cells of one axis ------------------------------------------------------------------------------------
@@ -131,11 +120,6 @@ class PlacedColumn(NamedTuple):
     fixed: Cells | None  # the common cells for fixed partitions
     is_incomplete: bool = False  # whether values are missing, which are then in the last cell
 
-    @property
-    def cells_of_each(self):
-        """The cells of each column: uint32 (n_columns, n_samples)."""
-        return self.cells if self.cells.ndim == 2 else self.cells[np.newaxis]
-
 
 class RangePlacer:
     """Locates numeric columns, which may have different ranges, in the cells of a plan.
@@ -145,7 +129,7 @@ class RangePlacer:
     plan : int64 ndarray of shape (n_grids, 3)
     partitions : Partitions
         All partitions of an axis that the plan needs.
-    groups : GroupsByMissing
+    groups : Groups
     edges : Edges
         Edges of an axis to be merged; followed by those of a fixed axis, in separate groups, if it may also be fixed.
     """
@@ -158,27 +142,26 @@ class RangePlacer:
 
     def place(self, values, bounds, may_miss=False):
         """The values as a column; with a cell for missing values (NaN), if there are any or if there may be."""
-        edges, cells = self._of_range(bounds)
-        located, n_missing = locate_between(values, edges, *bounds)
+        (located,), (n_missing,), cells = self._located([values], bounds)
         if n_missing > 0 or may_miss:
             return PlacedColumn(located, *self._with_missing(bounds, *cells), True)
         return PlacedColumn(located, *cells)
 
     def place_complete(self, X, bounds):
         """The complete columns among several with one range, as one `PlacedColumn`; and which columns these are."""
-        edges, cells = self._of_range(bounds)
-        ranges = np.array([bounds], dtype=np.float64)
-        located, n_missing = locate_each(X, [0] * len(X), edges[np.newaxis], ranges)
+        located, n_missing, cells = self._located(X, bounds)
         is_complete = n_missing == 0
         return PlacedColumn(located if is_complete.all() else located[is_complete], *cells), is_complete
 
-    def _of_range(self, bounds):
-        latest, *found = self._latest
+    def _located(self, X, bounds):
+        """The cell of each value, the number of missing values of each column, and the cells of their range."""
+        latest, guarded, cells = self._latest
         if latest != bounds:
             edges, first_cell = refine(*bounds, self._partitions)
-            found = np.append(edges, np.nan), self._sides(cells_of(first_cell, len(edges) + 1, self._edges))
-            self._latest = bounds, *found  # columns often have the same range
-        return found
+            guarded = np.append(edges, np.nan)[np.newaxis]
+            cells = self._sides(cells_of(first_cell, len(edges) + 1, self._edges))
+            self._latest = bounds, guarded, cells  # columns often have the same range
+        return *locate_each(X, [0] * len(X), guarded, np.array([bounds], dtype=np.float64)), cells
 
     def _with_missing(self, bounds, free, fixed):
         latest, *cells = self._latest_with_missing
@@ -190,28 +173,33 @@ class RangePlacer:
 
     def _sides(self, cells):
         """The cells of a range to be merged, and those of a fixed range, or None."""
-        n_grids, n_groups = len(self.plan), len(self.groups.complete.numbers)
+        n_grids, n_groups = len(self.plan), len(self.groups.numbers)
         common, starts, n_corners = cells
         free = Cells(common[:n_groups], starts[:n_grids], n_corners[:n_groups])
         fixed = Cells(common[n_groups:], starts[n_grids:], n_corners[n_groups:])
         return free, fixed if len(fixed.starts) > 0 else None
 
 
-def empty_tables(free, fixed):
-    """Workspaces for the tables of all groups, with a column to be merged and a fixed one, or several of either."""
+def count(free, fixed, numbers):
+    """The tables of the groups with these numbers, of a column to be merged and a fixed one, or several of either."""
     parts, rows = free.free, fixed.fixed
-    n_pairs = max(len(free.cells_of_each), len(fixed.cells_of_each))
-    below = np.empty(n_pairs * np.dot(parts.n_corners, rows.n_corners), dtype=np.uint32)
-    return Tables(below, np.empty((len(parts.n_corners), 2), dtype=np.uint64), parts.starts, rows.starts)
+    free_cells, fixed_cells = np.atleast_2d(free.cells, fixed.cells)
+    n_corners = np.dot(parts.n_corners, rows.n_corners)  # of all groups; room after the chosen ones stays empty
+    below = np.empty((max(len(free_cells), len(fixed_cells)), n_corners), dtype=np.uint32)
+    places = np.empty((len(parts.n_corners), 2), dtype=np.uint64)
+    _count_records(free_cells, fixed_cells, parts.common, rows.common, numbers, below, places)
+    return Tables(below.ravel(), places, parts.starts, rows.starts)
 
 
-def count(free, fixed, numbers, tables):
-    """Fill in the tables of the groups with these numbers; those of other groups are overwritten."""
-    parts, rows = free.free.common, fixed.fixed.common
-    free_cells, fixed_cells = free.cells_of_each, fixed.cells_of_each
-    below = tables.below.reshape(max(len(free_cells), len(fixed_cells)), -1)
-    _count_records(free_cells, fixed_cells, parts, rows, numbers, below, tables.places)
-    return tables
+def in_both_orders(tables, free, fixed, groups):
+    """Tables with the rows of their grids. A part for missing values is tried after all others, and before them."""
+    rows = groups.rows_for(free, fixed)
+    yield tables, rows
+    if free.is_incomplete:
+        _move_last_first(groups.numbers, free.free.n_corners, tables.below, tables.places)
+        cuts = np.zeros_like(tables.cuts)
+        cuts[:, 1:] = tables.cuts[:, :-1] + np.uint32(1)
+        yield tables._replace(cuts=cuts), rows
 
 
 # --- Counts that can be added -------------------------------------------------------------------------------------
@@ -219,7 +207,7 @@ def count(free, fixed, numbers, tables):
 
 def counts_of(free, fixed, numbers):
     """Records in each cell of the tables of the groups with these numbers, by row of the fixed column: flat uint32."""
-    below, counts, start = count(free, fixed, numbers, empty_tables(free, fixed)).below, [], 0
+    below, counts, start = count(free, fixed, numbers).below, [], 0
     n_corners = np.stack([free.free.n_corners, fixed.fixed.n_corners], axis=1)[numbers]
     for width, height in n_corners.tolist():
         table = below[start : start + width * height].reshape(width, height)
@@ -237,7 +225,7 @@ def tables_of_counts(counts, ways, groups):
         Counts of each way, one after the other.
     ways : iterable of pairs of PlacedColumn
         A column to be merged and a fixed one, without records.
-    groups : GroupsByMissing
+    groups : Groups
     """
     start = 0
     for free, fixed in ways:
@@ -251,32 +239,12 @@ def tables_of_counts(counts, ways, groups):
         places = np.stack([np.append(0, ends[:-1]), n_corners[:, 1]], axis=1)
         starts = free.free.starts, fixed.fixed.starts
         tables = Tables(np.concatenate(below).astype(np.uint32), places.astype(np.uint64), *starts)
-        of_way = groups.of(free, fixed)
-        yield tables, of_way.grids.rows
-        if free.is_incomplete:
-            yield missing_first(tables, of_way.numbers, free.free.n_corners), of_way.grids.rows
-
-
-def missing_first(tables, numbers, n_corners):
-    """The tables of some groups, with the last cell of the axis to be merged moved to the front, in place.
-
-    Parameters
-    ----------
-    tables : Tables
-    numbers : ndarray
-        Numbers of the groups.
-    n_corners : ndarray of shape (n_all_groups,)
-        ``Cells.n_corners`` of the axis to be merged.
-    """
-    _move_last_first(numbers, n_corners, tables.below, tables.places)
-    cuts = np.zeros_like(tables.cuts)
-    cuts[:, 1:] = tables.cuts[:, :-1] + np.uint32(1)
-    return tables._replace(cuts=cuts)
+        yield from in_both_orders(tables, free, fixed, groups)
 
 
 @jit
 def _move_last_first(groups, n_corners, below, places):
-    """Change ``Tables.below`` as if the last cell of each group were the first."""
+    """Change ``Tables.below`` as if the last cell of each group on the axis to be merged were the first."""
     one = np.uint64(1)
     for i in range(np.uint64(len(groups))):
         start, height, width = places[groups[i], 0], places[groups[i], 1], np.uint64(n_corners[groups[i]])

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.jit import jit, leaf
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import require
 from skdpmic._utils.typing import ColumnLike, Master, Range
 from skdpmic.statistics.grids import check_B, check_c, grid_size
-from skdpmic.statistics.mic.cell_counts import RangePlacer, count, empty_tables
+from skdpmic.statistics.mic.cell_counts import RangePlacer, count
 from skdpmic.statistics.mic.mic_r import all_grids, check_correction, continuous_plan
 from skdpmic.statistics.mic.optimize_axis import (
     N_FIXED,
@@ -84,8 +84,7 @@ class CharacteristicMatrix:
         eps : float, default=0
             Tolerance, in [0, 1]. ``eps = 1 - MIC`` makes it robust to noise.
         """
-        if not 0 <= eps <= 1:
-            raise ValueError(f"eps must be in [0, 1], got {quoted(eps)}.")
+        require(0 <= eps <= 1, "eps must be in [0, 1]", eps)
         return float(np.log2(self._cells()[self._entries() >= (1 - eps) * self.mic()].min()))
 
     def gmic(self, p: float = -1) -> float:
@@ -195,25 +194,21 @@ def characteristic_matrix(
         check_c(c, n, B, master=master)
         grids = RangePlacer(*all_grids(continuous_plan(B, c, master)))
         plan, of_x, of_y = grids.plan, *map(grids.place, (x, y), check_pair_bounds(bounds))
-        counted = _range_tables(of_x, of_y, grids.groups.complete)
+        counted = _range_tables(of_x, of_y, grids.groups)
     return CharacteristicMatrix(_entries_of(counted, plan, entropy_table(n)))
 
 
 def check_statistic(statistic, B, c, bounds, master, correction=None):
     """Check the arguments of a statistic; returns c, with None replaced by the default of the statistic."""
     defaults = {"mic_e": 15, "mic_r": 5}
-    if statistic not in defaults:
-        raise ValueError(f"statistic must be 'mic_e' or 'mic_r', got {quoted(statistic)}.")
+    require(statistic in defaults, "statistic must be 'mic_e' or 'mic_r'", statistic)
     c = defaults[statistic] if c is None else c
     check_B(B)
     check_c(c)
-    if master not in ("reduced", "full"):
-        raise ValueError(f"master must be 'reduced' or 'full', got {quoted(master)}.")
+    require(master in ("reduced", "full"), "master must be 'reduced' or 'full'", master)
     check_correction(correction)
-    if statistic == "mic_e" and master != "reduced":
-        raise ValueError(f"master must be 'reduced' for mic_e, got {quoted(master)}.")
-    if statistic == "mic_e" and correction is not None:
-        raise ValueError(f"correction must be None for mic_e, got {quoted(correction)}.")
+    require(statistic == "mic_r" or master == "reduced", "master must be 'reduced' for mic_e", master)
+    require(statistic == "mic_r" or correction is None, "correction must be None for mic_e", correction)
     if statistic == "mic_e" and bounds is not None:
         raise ValueError("bounds must be None for mic_e, which does not depend on them.")
     if statistic == "mic_r" and bounds is None:
@@ -513,11 +508,10 @@ def largest_of_ways(ways, plan, table):
 def _range_tables(x, y, groups):
     """The grids of MICr and their tables, as of `mass_tables`: one group at a time."""
     for way, columns in enumerate([(x, y), (y, x)]):
-        room = empty_tables(*columns)
         for number in range(len(groups.numbers)):
             of_group = groups.of_grid == number
-            tables = count(*columns, groups.numbers[number : number + 1], room)
-            yield way, int(of_group.argmax()), tables, Grids(groups.grids.rows[of_group], groups.grids.most)
+            tables = count(*columns, groups.numbers[number : number + 1])
+            yield way, int(of_group.argmax()), tables, Grids(groups.complete.rows[of_group], groups.complete.most)
 
 
 def _entries_of(counted, plan, table):

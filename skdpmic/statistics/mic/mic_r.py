@@ -2,23 +2,20 @@
 
 import math
 from collections.abc import Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdpmic._utils.jit import jit
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, require
 from skdpmic._utils.typing import ColumnLike, Correction, Master
 from skdpmic.statistics.grids import check_c, divisions_in_two, equal_parts, equipartitions, finest_merge, grid_size
 from skdpmic.statistics.mic import cell_counts
 from skdpmic.statistics.mic.optimize_axis import (
-    DEGREES,
-    K_MAX,
     MILLER_MADOW,
-    N_FIXED,
     N_MASTER,
     entropy_table,
     groupings_of_classes,
@@ -26,7 +23,6 @@ from skdpmic.statistics.mic.optimize_axis import (
     largest_entries,
     rounding_error,
 )
-from skdpmic.statistics.null_laws import NullGrids, ScoreBound, log_choices, log_information_tail, log_tail_of_any
 from skdpmic.table.domains import Nominal, check_pair_bounds
 from skdpmic.table.values import check_pair
 
@@ -40,16 +36,13 @@ def check_correction(correction):
 
 
 def chance_of(correction):
-    """Amount subtracted from n I for each of the (k - 1)(l - 1) degrees of freedom of a grid, in bits."""
+    """Amount subtracted from n I for each of the (k - 1)(l - 1) degrees of freedom of a grid, in bits.
+
+    A number is the correction "miller-madow" for so many records that count as one, such as the rows of a person.
+    """
     if correction is None:
         return 0.0
-    return MILLER_MADOW * (correction.times if isinstance(correction, MillerMadow) else 1.0)
-
-
-class MillerMadow(NamedTuple):
-    """The correction "miller-madow" for records of which `times` count as one, such as the rows of a person."""
-
-    times: float
+    return MILLER_MADOW * (1.0 if correction == "miller-madow" else correction)
 
 
 # --- Which grids ----------------------------------------------------------------------------------------------
@@ -121,7 +114,7 @@ def all_grids(plan):
     partitions, groups = equipartitions(plan[:, :2]), cell_counts.groups_ending(plan, ends)
     both = np.append(groups.of_grid, groups.of_grid + len(groups.numbers))
     edges = cell_counts.edges_of(plan[:, [1, 0]].T.ravel(), both, partitions.sizes)
-    return plan, partitions, cell_counts.groups_by_missing(groups), edges
+    return plan, partitions, groups, edges
 
 
 # --- The largest entry of the characteristic matrix -----------------------------------------------------------
@@ -138,13 +131,10 @@ def mic_r_of_block(ways, groups, n_pairs, table, correction=None):
 
 
 def _counted(ways, groups):
-    """Tables and grids of each way. A part for missing values is tried after all others, and before them."""
+    """Tables and grids of each way."""
     for free, fixed in ways:
-        of_way = groups.of(free, fixed)
-        tables = cell_counts.count(free, fixed, of_way.numbers, cell_counts.empty_tables(free, fixed))
-        yield tables, of_way.grids.rows
-        if free.is_incomplete:
-            yield cell_counts.missing_first(tables, of_way.numbers, free.free.n_corners), of_way.grids.rows
+        tables = cell_counts.count(free, fixed, groups.numbers)
+        yield from cell_counts.in_both_orders(tables, free, fixed, groups)
 
 
 _VALUES_AT_ONCE = 2**13  # of several columns, whose tables are still in near caches when they are read
@@ -348,8 +338,7 @@ def mic_r(
     x_bounds, y_bounds = check_pair_bounds(bounds)
     n = len(x)
     B = grid_size(B, n)
-    if master not in ("reduced", "full"):
-        raise ValueError(f"master must be 'reduced' or 'full', got {quoted(master)}.")
+    require(master in ("reduced", "full"), "master must be 'reduced' or 'full'", master)
     check_correction(correction)
     check_c(c, n, B, master=master)
     target = NumericTargetScorer(y, y_bounds, B, c, master, correction)
@@ -524,21 +513,6 @@ def _joined(counts, groups):
 # --- Which grids ----------------------------------------------------------------------------------------------
 
 
-def _finest_merge_against(B, n_labels):
-    return max(min(int(B // n_labels), math.isqrt(int(B))), 2)
-
-
-def _needed_groupings(B, n_labels):
-    """The groupings that can have the largest entry.
-
-    If there are at least as many labels as merged parts, kappa is the number of merged parts, whether other and missing
-    are separate or joined to a label; separate, they never have less information, at the same correction. With up to
-    three labels, there may be divisions in two.
-    """
-    groupings = groupings_of_labels(n_labels)
-    return groupings if n_labels <= 3 or n_labels < _finest_merge_against(B, n_labels) else groupings[:1]
-
-
 # --- Columns located in cells ---------------------------------------------------------------------------------
 
 
@@ -564,8 +538,16 @@ def class_grids(n_classes, B, c):
 
 
 def nominal_grids(n_labels, B, c):
-    """The grids of a numeric target against a nominal feature."""
-    return CodeGrids(*_public(tuple(_needed_groupings(B, n_labels)), c, _finest_merge_against(B, n_labels)))
+    """The grids of a numeric target against a nominal feature, with the groupings that can have the largest entry.
+
+    If there are at least as many labels as merged parts, kappa is the number of merged parts, whether other and missing
+    are separate or joined to a label; separate, they never have less information, at the same correction. With up to
+    three labels, there may be divisions in two.
+    """
+    k_max = max(min(int(B // n_labels), math.isqrt(int(B))), 2)
+    groupings = groupings_of_labels(n_labels)
+    needed = groupings if n_labels <= 3 or n_labels < k_max else groupings[:1]
+    return CodeGrids(*_public(tuple(needed), c, k_max))
 
 
 @lru_cache(maxsize=64)
@@ -577,9 +559,9 @@ def _public(groupings, c, k_max):
     plan = np.array([(grouping.n_groups, n_master, k_max) for grouping in groupings], dtype=np.int64)
     codes, ends = _cells_of_codes(groupings)
     degrees = [grouping.degrees for grouping in groupings]
-    groups = cell_counts.groups_by_missing(cell_counts.groups_ending(plan, ends, degrees))
+    groups = cell_counts.groups_ending(plan, ends, degrees)
     partitions = equipartitions(plan[:, N_MASTER])
-    edges = cell_counts.edges_of(plan[:, N_MASTER], groups.complete.of_grid, partitions.sizes)
+    edges = cell_counts.edges_of(plan[:, N_MASTER], groups.of_grid, partitions.sizes)
     return codes, plan, partitions, groups, edges
 
 
@@ -633,82 +615,3 @@ def _cells_of_codes(groupings):
         row[grouping.n_groups] = len(neighbours)
     cells = cell_counts.Cells(common.astype(np.uint32), starts.astype(np.uint32), common[:, -1] + 1)
     return cells, np.arange(n_first, len(groupings) + 1)
-
-
-_NATS = math.log(2.0)  # per bit
-
-
-@lru_cache(maxsize=64)
-def mic_r_bound(n, n_labels, n_classes, B, c, correction):
-    """Bounds on the distribution of MICr under independence.
-
-    Parameters
-    ----------
-    n : int
-        Number of records.
-    n_labels : int or None
-        Number of labels of a nominal feature; None for numbers, some of which may be missing.
-    n_classes : int or None
-        Number of classes of a discrete target.
-    B, c, correction
-        As in :class:`skdpmic.statistics.mic.mic_r.NumericTargetScorer`.
-    """
-    family = _Family(n, chance_of(correction))
-    if n_labels is None and n_classes is None:
-        rows = continuous_grids(B, c, "reduced", correction)[2].complete.grids.rows
-        return ScoreBound([*family.merges(rows, missing=1), *family.merges(rows, n_more_columns=1)])
-    if n_labels is None:
-        return ScoreBound(family.merges(class_grids(n_classes, B, c).groups.complete.grids.rows, missing=1))
-    if n_classes is None:
-        in_two = labels_in_two(n_labels, n_columns_of(B), family.chance)
-        rows = nominal_grids(n_labels, B, c).groups.complete.grids.rows
-        return ScoreBound([*family.merges(rows), family.in_two(in_two)])
-    return ScoreBound(family.of_tables(n_labels, n_classes))
-
-
-class _Family:
-    """Makes `NullGrids` for n records; their dependence is n I, in nats."""
-
-    def __init__(self, n, chance):
-        self._n, self.chance = n, chance
-
-    def _grids(self, n_rows, n_columns, offset_in_bits, log_tail):
-        return NullGrids(_NATS * self._n * np.log2(np.minimum(n_rows, n_columns)), _NATS * offset_in_bits, log_tail)
-
-    def merges(self, rows, missing=0, n_more_columns=0):
-        """The grids of merges of master parts against fixed parts.
-
-        Parameters
-        ----------
-        rows : ndarray
-            Rows of :class:`skdpmic.statistics.mic.optimize_axis.Grids`.
-        missing : {0, 1}, default=0
-            Whether there may be an additional master part of missing values, after all others or before them.
-        n_more_columns : {0, 1}, default=0
-            Whether there may be an additional fixed part.
-        """
-        for row in rows:
-            n_columns, n_master, k_max, degrees = (int(row[i]) for i in (N_FIXED, N_MASTER, K_MAX, DEGREES))
-            columns, parts = n_columns + n_more_columns, n_master + missing
-            of_finest = partial(log_information_tail, n_rows=parts, n_columns=columns)
-            k = np.arange(2, min(k_max, parts) + 1)[:, np.newaxis]
-            log_number = math.log(1 + missing) + log_choices(parts - 1, k - 1)
-            of_one = partial(log_information_tail, n_rows=k, n_columns=columns)
-            offset = self.chance * (k - 1) * degrees
-            yield self._grids(k, n_columns, offset, log_tail_of_any(log_number, of_one, of_finest))
-
-    def in_two(self, groups):
-        """The grids of rows in two groups."""
-        n_rows, n_columns = groups.shape
-        of_one = partial(log_information_tail, n_rows=2, n_columns=n_columns)
-        of_finest = partial(log_information_tail, n_rows=n_rows, n_columns=n_columns)
-        log_tail = log_tail_of_any(math.log(groups.n_groupings), of_one, of_finest)
-        return self._grids(2, n_columns, groups.offset, log_tail)
-
-    def of_tables(self, n_labels, n_classes):
-        """The grids of labels against classes."""
-        for rows, columns in product(groupings_of_labels(n_labels), groupings_of_classes(n_classes)):
-            size = rows.n_groups, columns.n_groups
-            log_tail = partial(log_information_tail, n_rows=size[0], n_columns=size[1])
-            yield self._grids(*size, self.chance * rows.degrees * columns.degrees, log_tail)
-        yield from map(self.in_two, LabelTables(n_labels, n_classes, self.chance).in_two)

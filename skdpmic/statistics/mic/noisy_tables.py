@@ -14,7 +14,7 @@ from skdpmic._utils.arguments import one_of
 from skdpmic._utils.jit import jit, leaf
 from skdpmic.privacy.composition import exact
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.privacy.noise import discrete_laplace
+from skdpmic.privacy.noise import discrete_laplace, with_noise
 from skdpmic.statistics.grids import equal_parts
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mic.optimize_axis import entropy_table, grids_of, largest_entry, one_table
@@ -98,10 +98,8 @@ class GeometricMechanism:
 
     def release(self, counts, n, random_bytes):
         """Noisy `counts` of any shape, truncated to [0, n]: an int64 array."""
-        if self.scale == 0:
-            return np.array(counts, dtype=np.int64)
-        noise = discrete_laplace(self.scale, counts.size, random_bytes).reshape(counts.shape)
-        return np.clip(np.asarray(counts, dtype=np.int64) + noise, 0, n).astype(np.int64)
+        counts = np.asarray(counts, dtype=np.int64)
+        return np.clip(with_noise(discrete_laplace, self.scale, counts, random_bytes), 0, n)
 
 
 # --- Scores: from the noisy table and public numbers ----------------------------------------------------------

@@ -8,7 +8,7 @@ from importlib.resources import files
 import numpy as np
 
 from skdpmic._utils.arguments import is_auto, is_whole
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, require
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.grids import check_B, check_c, finest_merge, grid_size, largest_c
 from skdpmic.statistics.largest_scores import largest_mic_r
@@ -18,8 +18,8 @@ from skdpmic.statistics.mic.cell_counts import RangePlacer, counts_of, tables_of
 from skdpmic.statistics.mic.characteristic import Way, largest_of_ways, mass_plan
 from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_have_ranges
 from skdpmic.statistics.mic.optimize_axis import entropy_table, largest_entry, rounding_error
+from skdpmic.statistics.mic.tail_bounds import mic_r_bound
 from skdpmic.statistics.mtv.family import TargetShares, public_shares
-from skdpmic.statistics.null_laws import BoundedLaw
 from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_group_sensitivity
 from skdpmic.table.domains import Nominal
 
@@ -62,7 +62,7 @@ class MicRGrids(Measure):
     B: float
     c: float
     n_classes: int | None
-    correction: str | mic_r.MillerMadow | None
+    correction: str | float | None  # bias correction; a number as in `mic_r.chance_of`
     target_shares: TargetShares | None = None  # public; scores do not depend on them
 
     def with_target_shares(self, shares):
@@ -84,9 +84,8 @@ class MicRGrids(Measure):
 
         It is between those for independent and for equal rows of a person.
         """
-        if self.correction is None:
-            return self
-        return replace(self, correction=mic_r.MillerMadow(math.sqrt(rows_per_group)))
+        correction = self.correction and math.sqrt(rows_per_group)
+        return replace(self, correction=correction)
 
     chance_rate = 1.0
 
@@ -103,9 +102,9 @@ class MicRGrids(Measure):
         grids = self.n_classes, self.B, self.c, self.correction
         return mic_r.largest_rounding_error(shape.n_samples, shape.domains, *grids, shape.is_complete)
 
-    def null_law(self, n, n_labels):
+    def null_law(self, n, kind):
         """The known distribution of scores of n records if a feature is independent of the target."""
-        return BoundedLaw(mic_r.mic_r_bound(n, n_labels, self.n_classes, self.B, self.c, self.correction))
+        return mic_r_bound(n, kind, self.n_classes, self.B, self.c, self.correction)
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
@@ -155,13 +154,11 @@ def _check_c_of_parts(c, n_parts, B, n_classes):
     """c as a number: the ratio of `n_parts` to the finest merge."""
     if not is_whole(n_parts) or not 2 <= n_parts <= MOST_PARTS:
         raise ValueError(f"n_parts must be None or an int >= 2, and at most {MOST_PARTS}, got {quoted(n_parts)}.")
-    if c is not None:
-        check_c(c)
     k_max = finest_merge(B, n_classes)
-    if c is None or c == n_parts / k_max:
-        return n_parts / k_max
-    if max(int(min(c, MOST_PARTS) * k_max), 2) != n_parts:  # which is at most that
-        raise ValueError(f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B, got {quoted(c)}.")
+    c = n_parts / k_max if c is None else c
+    check_c(c)
+    is_own = c == n_parts / k_max or max(int(min(c, MOST_PARTS) * k_max), 2) == n_parts  # which is at most that
+    require(is_own, f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B", c)
     return c
 
 
@@ -187,7 +184,7 @@ class ContinuousGrids:
 
     def n_tables(self, domain):
         """Number of times each record is counted in the counts of a feature with this domain."""
-        return 2 if isinstance(domain, Nominal) else 2 * len(self._grids.groups.complete.numbers)
+        return 2 if isinstance(domain, Nominal) else 2 * len(self._grids.groups.numbers)
 
     def place(self, y):
         """The target values `y`, prepared for counting with features."""
@@ -201,7 +198,7 @@ class ContinuousGrids:
             apart = counts_of(y, grids.place_codes(x), _CODES_APART)
             in_two = against_labels.labels_in_two(domain).count(x, against_labels.columns)
             return np.concatenate([apart, in_two.ravel().astype(np.uint32)])
-        x, numbers = self._grids.place(x, domain, may_miss=True), self._grids.groups.complete.numbers
+        x, numbers = self._grids.place(x, domain, may_miss=True), self._grids.groups.numbers
         return np.concatenate([counts_of(x, y, numbers), counts_of(y, x, numbers)])
 
     def score(self, counts, domain, table):
@@ -374,11 +371,9 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
         n_parts = default_parts(n, epsilon, n_classes)
         return n_parts, n_parts / k_max
     check_c(c)
-    if int(min(c, MOST_PARTS) * k_max) > MOST_PARTS:
-        raise ValueError(
-            f"c must be at most {MOST_PARTS / k_max:.6g} with B={B:.6g} and mechanism='geometric', because a noisy "
-            f"table has at most {MOST_PARTS} parts per side, got {quoted(c)}."
-        )
+    most = f"{MOST_PARTS / k_max:.6g} with B={B:.6g} and mechanism='geometric'"
+    why = f"because a noisy table has at most {MOST_PARTS} parts per side"
+    require(int(min(c, MOST_PARTS) * k_max) <= MOST_PARTS, f"c must be at most {most}, {why}", c)
     return max(int(c * k_max), 2), float(c)
 
 

@@ -214,7 +214,7 @@ class CountsScorer:
             offsets = self.offsets(side, np.arange(cuts.other + 1)) / nu
             for f, n in enumerate((n_used + 1).tolist()):
                 of_feature = counts[f, : len(margins) * n + n].reshape(-1, n)
-                lengths = longest_of_one_cut(walk_of_columns(of_feature, margins), points[f], cuts)
+                lengths = longest_of_one_cut(of_feature, margins, points[f], cuts)
                 largest[f] = max(largest[f], (lengths * per_length - offsets).max())
         return np.minimum(largest, 1.0)
 
@@ -366,8 +366,8 @@ def _run(tables, edges, in_part, parts, counts, n_used, points):
                 of_all[t + np.uint64(1)] += so_far
 
 
-def walk_of_columns(counts, margins):
-    """The walk against all columns: int64 (n_columns, n_used + 1).
+def longest_of_one_cut(counts, margins, points, cuts):
+    """Lengths of the longest paths against all columns with at most one cut of cost 0, 1, ..., `cuts.other`: int64.
 
     Parameters
     ----------
@@ -375,25 +375,15 @@ def walk_of_columns(counts, margins):
         Counts of one feature from :func:`running_counts`.
     margins : ndarray of shape (n_columns,)
         The share of each column, as integers relative to their sum; zeros for the shares of the table.
+    points : sequence of int
+        Where the cheaper cuts are.
+    cuts : Cuts
     """
     unit = margins.sum()
     if unit == 0:
         margins, unit = counts[:-1, -1], counts[-1, -1]
     walk = unit * counts[:-1]
     walk -= np.multiply.outer(margins, counts[-1])
-    return walk
-
-
-def longest_of_one_cut(walk, points, cuts):
-    """Lengths of the longest paths with at most one cut of cost 0, 1, ..., `cuts.other`: int64.
-
-    Parameters
-    ----------
-    walk : ndarray of shape (n_groups, n_steps)
-    points : sequence of int
-        Where the cheaper cuts are.
-    cuts : Cuts
-    """
     length = (np.abs(walk) + np.abs(walk[:, -1:] - walk)).sum(axis=0)
     lengths = np.full(cuts.other + 1, length[-1])
     for point, cost in zip(points, cuts.costs, strict=True):

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import require
 from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mtv.statistic import MtvRGrids
@@ -39,8 +39,8 @@ def mtv_r(
     x, y : array-like of shape (n_samples,)
         Real numbers; those outside `bounds` are clipped. y is the target: mtv_r(x, y) and mtv_r(y, x) differ.
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
-        Public range of each variable, or ``(lower, upper, "log")`` or three or more increasing numbers, as in
-        :class:`DPMICScorer`.
+        Public range of each variable, or ``(lower, upper, "log")``, three or more increasing numbers or a range of
+        integers, as in :class:`DPMICScorer`.
     B : float, default=32
         Maximum grid size: a number of cells >= 4 (need not be an integer), or an exponent in (0, 1) for ``n_samples **
         B`` cells, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`. The cuts of x
@@ -88,7 +88,8 @@ def mtv_r(
     True
     """
     x, y = check_pair(x, y)
-    of_x, of_y = _domains(bounds)
+    of_x, of_y = map(domain_of, both_of(bounds), ("bounds of x", "bounds of y"))
+    require(of_x.of == of_y.of == NUMBERS, "bounds must be of numbers", bounds)
     B = grid_size(B, len(x))
     check_c(c)
     grids = MtvRGrids(B, c, None)
@@ -96,12 +97,3 @@ def mtv_r(
         grids = grids.with_target_shares(target_shares)
     target = NumericTarget(of_y.encode(y), of_y.encoded)  # type: ignore[call-arg]  # whose n_classes is no field
     return grids.scorer(target, None).score(of_x.encode(x), of_x.encoded)
-
-
-def _domains(bounds):
-    """The axes of x and y."""
-    x_bounds, y_bounds = both_of(bounds)
-    domains = domain_of(x_bounds, "bounds of x"), domain_of(y_bounds, "bounds of y")
-    if {domain.of for domain in domains} != {NUMBERS}:
-        raise ValueError(f"bounds must be of numbers, got {quoted(bounds)}.")
-    return domains

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.noise import discrete_laplace, weighted_choice, with_noise
+from skdpmic.privacy.quantiles import laplace_quantile
 from skdpmic.statistics.mtv.family import TargetShares, knots_at
 from skdpmic.table.values import USUAL_MEAN
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from skdpmic._utils.jit import in_numpy
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import require
 from skdpmic.statistics import null_laws
 from skdpmic.statistics.grids import equal_parts, parts_of_each
 from skdpmic.statistics.largest_scores import largest_mtv_r
@@ -28,7 +28,7 @@ from skdpmic.statistics.mtv.family import (
     shares_of_counts,
 )
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_cut_shares, release_shares
-from skdpmic.table.domains import Knots, Nominal
+from skdpmic.table.domains import UNIT, Knots, Nominal, parts_at_most
 from skdpmic.table.values import USUAL_MEAN, WEIGHT_UNITS
 
 _MOST_CLASSES = 4  # docs/theory/learnt_margin.md
@@ -55,8 +55,7 @@ class MtvR(Statistic):
 
     def measure_of_any_number(self, B, c, n_parts, n_classes):
         """The grids for an unknown number of records; B is a number, c may be None."""
-        if n_parts is not None:
-            raise ValueError(f"n_parts must be None with statistic='mtv_r', got {quoted(n_parts)}.")
+        require(n_parts is None, "n_parts must be None with statistic='mtv_r'", n_parts)
         return self.measure(B, "auto" if c is None else c, math.inf, 1.0, n_classes)
 
 
@@ -186,26 +185,25 @@ class MtvRGrids(Measure):
         # The scorer is cached for the scores; it raises an error if n is too large.
         return counts_scorer(shape.n_samples, self._family, self.units).rounding_error
 
-    def null_law(self, n, n_labels):
+    def null_law(self, n, kind):
         """Bound on the null distribution of scores of n records, for features independent of the target."""
         if self.units > 1:
             raise AttributeError(
                 "p_values requires records of equal weight, got weights: the variance of a weighted sum depends on all "
                 "weights, which are private."
             )
-        if self.target_shares is None:
-            return null_laws.BoundedLaw(mtv_r_bound(n, n_labels, self._family))
-        if self.target_shares.is_public:
+        family, known = self._family, self.target_shares
+        if known is not None and known.is_public:
             raise AttributeError(
                 "p_values requires the error of the shares of the target, which is unknown for target_shares: use "
                 "target_shares=None to learn the shares."
             )
-        if self.n_classes and self.target_shares.scale == 0:  # they are those of the records
-            return null_laws.BoundedLaw(mtv_r_bound(n, n_labels, self._family))
-        # The bound does not depend on the released shares, so it is that of equal ones.
-        equal = (Fraction(1, len(self.target_shares.shares)),) * len(self.target_shares.shares)
-        family = replace(self, target_shares=replace(self.target_shares, shares=equal, knots=None))._family
-        return null_laws.BoundedLaw(mtv_r_bound(n, n_labels, family.sized_by_shares(0.5) if self.n_classes else family))
+        # The bound does not depend on released shares, so it is that of equal ones; without noise, they are those of y.
+        if known is not None and (self.n_classes is None or known.scale > 0):
+            equal = (Fraction(1, len(known.shares)),) * len(known.shares)
+            family = replace(self, target_shares=replace(known, shares=equal, knots=None))._family
+            family = family.sized_by_shares(0.5) if self.n_classes else family
+        return mtv_r_bound(n, kind, family)
 
     def in_numpy_if_little(self, n_samples, n_features):
         """The context for scoring a table of this shape: without kernels, if compiling them takes longer than numpy."""
@@ -275,18 +273,19 @@ def _families_of(grids):
 
 
 @lru_cache(maxsize=64)
-def mtv_r_bound(n, n_labels, family):
+def mtv_r_bound(n, kind, family):
     """Bound on the null distribution of MTVr.
 
     Parameters
     ----------
     n : int
         Number of records.
-    n_labels : int or None
-        Number of labels of a nominal feature; None for a numeric feature, which may have missing values.
+    kind : pair of floats, Whole or Nominal
+        Of the feature. Numbers may be missing.
     family : Family
     """
-    return null_laws.ScoreBound(_merges(n, family) if n_labels is None else _label_grids(n, n_labels, family))
+    is_nominal = isinstance(kind, Nominal)
+    return null_laws.bound_over(_label_grids(n, kind.n_labels, family) if is_nominal else _merges(n, family, kind))
 
 
 def _grids(n, family, side, k, offset, log_tail):
@@ -332,7 +331,7 @@ def _log_tail_of_error(share, n, n_noisy, family):
 _INTERVALS = 32
 
 
-def _merges(n, family):
+def _merges(n, family, kind=UNIT):
     """Merges of master parts, with missing values after all others or before them, against groups of columns.
 
     Against two groups, the total variation of a merge is that of its best set of parts. This set is every other part;
@@ -341,23 +340,25 @@ def _merges(n, family):
     scorer = counts_scorer(n, family)
     for side in family.sides:
         if side.n_groups == 2:
-            cost, numbers = _numbers_of_merges(family, family.most_cost(side))
+            cost, numbers = _numbers_of_merges(family, family.most_cost(side), kind=kind)
             log_number, cost = math.log(2.0) + numbers[:, np.newaxis], cost[:, np.newaxis]
             log_tail = null_laws.log_tail_of_any(math.log(2.0) + log_number, partial(null_laws.log_division_tail, n=n))
             yield _grids(n, family, side, 2, scorer.offsets(side, cost), log_tail)
             continue
-        for cost, number in zip(*_numbers_of_merges(family, family.most_cost(side), n_cuts=1), strict=True):
+        for cost, number in zip(*_numbers_of_merges(family, family.most_cost(side), n_cuts=1, kind=kind), strict=True):
             of_one = partial(null_laws.log_variation_tail, n=n, n_rows=2, n_columns=side.n_groups)
             log_tail = null_laws.log_tail_of_any(math.log(2.0) + number, of_one)
             yield _grids(n, family, side, 2, scorer.offsets(side, cost), log_tail)
 
 
-def _numbers_of_merges(family, most, n_cuts=math.inf):
+def _numbers_of_merges(family, most, n_cuts=math.inf, kind=UNIT):
     """The costs that cuts can have in all, and logarithms of the numbers of merges by them: two ndarrays.
 
     A merge has at least one cut and at most `n_cuts`.
     """
-    cheaper, n_others = family.cuts.costs, family.n_master - len(family.cuts.costs)
+    # Between integers, some of the cheaper cuts are the same, or cut nothing off: they are then counted too often.
+    cheaper = family.cuts.costs
+    n_others = parts_at_most(family.n_master - len(cheaper), kind)
     numbers = {}
     for chosen in product([0, 1], repeat=len(cheaper)):
         spent = sum(np.multiply(chosen, cheaper))

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from skdpmic.statistics.grids import equal_parts, equipartitions, locate_between, refine
+from skdpmic.statistics.grids import equal_parts, equipartitions, locate_each, refine
 from tests.naive import naive_parts
 
 BOUNDS = [(0.0, 1.0), (-3.7, 11.3), (1e9, 1e9 + 1), (-1e-300, 3e-300), (0.1, 0.1000001), (-1e308, 5e307)]
 
 
 def locate(values, edges, lo, hi):
-    return locate_between(values, np.append(edges, np.nan), lo, hi)[0]
+    cells, _ = locate_each([values], [0], np.append(edges, np.nan)[np.newaxis], np.array([[lo, hi]]))
+    return cells[0]
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)

@@ -9,23 +9,21 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from skdpmic.statistics.mic.mic_r import mic_r_bound
+from skdpmic.statistics.mic.tail_bounds import mic_r_bound
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
 from skdpmic.statistics.mtv.statistic import mtv_r_bound
 from skdpmic.statistics.null_laws import (
-    BoundedLaw,
+    ScoreBound,
     log_division_tail,
     log_information_tail,
     log_variation_tail,
 )
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.domains import Nominal
+from skdpmic.table.domains import UNIT, Integers, Nominal
 from skdpmic.table.values import ClassTarget, NumericTarget
 from tests.naive import naive_closed_sizes, naive_groupings_of_classes, naive_groupings_of_labels, naive_two_groups
 from tests.statistics.mtv.naive_mtv_r import naive_weights
 from tests.statistics.null_laws.test_tails import all_tables, exact_tail
-
-UNIT = (0.0, 1.0)
 
 # --- Every grid is counted --------------------------------------------------------------------------------------------
 
@@ -132,15 +130,16 @@ def assert_counts_all_grids(bound, naive):
 )
 def test_mic_r_counts_every_grid_of_the_definition(kind, correction):
     (n_labels, n_classes, B, c), grids = MIC_R[kind]
-    bound = mic_r_bound(300, n_labels, n_classes, B, c, correction)
+    of_labels = UNIT if n_labels is None else Nominal(n_labels)
+    bound = mic_r_bound(300, of_labels, n_classes, B, c, correction)
     assert_counts_all_grids(bound, naive_mic_r_tails(bound.scores, 300, grids(), correction))
 
 
-def naive_mtv_r_tails(scores, n, family):
+def naive_mtv_r_tails(scores, n, family, weight_of=None):
     """Numbers, some of them missing: the number of merges of each weight, times the number of sets of their parts."""
     fewest = min(side.size for side in family.sides)
     total = np.zeros(len(scores))
-    weight_of, _ = naive_weights(family)
+    weight_of = weight_of or naive_weights(family)[0]
     heaviest = 2 if family.by_place else 1
     for groups, k_max, size, *_ in family.sides:
         n_groups, limit = len(set(groups)), heaviest * (k_max - 1)
@@ -157,6 +156,14 @@ def naive_mtv_r_tails(scores, n, family):
             tail = log_division_tail(tv, n) if n_groups == 2 else log_variation_tail(tv, n, 2, n_groups)
             total += np.minimum(2 * n_merges * (2 if n_groups == 2 else 1) * np.exp(tail), 1.0)
     return total
+
+
+def naive_weights_between_integers(n_integers, family):
+    """The least weight of a cut at each place between integers, and before missing values."""
+    parts = [int((i + 0.5) * family.n_master / n_integers) for i in range(n_integers)]
+    weights, _ = naive_weights(family)
+    ends = [*parts, family.n_master]
+    return {i: min(weights[cut] for cut in range(ends[i - 1] + 1, ends[i] + 1)) for i in range(1, n_integers + 1)}
 
 
 def naive_mtv_r_tails_of_labels(scores, n, n_labels, family):
@@ -184,16 +191,25 @@ FAMILIES = {
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_mtv_r_counts_every_grid_of_the_definition(kind):
     family = FAMILIES[kind]
-    bound = mtv_r_bound(300, None, family)
+    bound = mtv_r_bound(300, UNIT, family)
     assert_counts_all_grids(bound, naive_mtv_r_tails(bound.scores, 300, family))
+    for n_integers in range(2, family.n_master):  # a few are counted too often
+        bound = mtv_r_bound(300, Integers(1, n_integers).encoded, family)
+        naive = naive_mtv_r_tails(bound.scores, 300, family, naive_weights_between_integers(n_integers, family))
+        assert (bound.tails[1:] >= np.minimum(naive, 1.0)[1:] * (1 - 1e-9)).all()
     for n_labels in (1, 2, 6):
-        bound = mtv_r_bound(300, n_labels, family)
+        bound = mtv_r_bound(300, Nominal(n_labels), family)
         assert_counts_all_grids(bound, naive_mtv_r_tails_of_labels(bound.scores, 300, n_labels, family))
 
 
 # --- No exact tail exceeds them ---------------------------------------------------------------------------------------
 
-X_VALUES = {"numbers": (np.array([0.1, 0.9, np.nan]), UNIT), "labels": (np.array([0, 1, 3], np.uint32), Nominal(2))}
+X_VALUES = {
+    "numbers": (np.array([0.1, 0.9, np.nan]), UNIT),
+    "integers": (np.array([0, 1, 2.0]), Integers(0, 2).encoded),
+    "flags": (np.array([0, 1, np.nan]), Integers(0, 1).encoded),
+    "labels": (np.array([0, 1, 3], np.uint32), Nominal(2)),
+}
 MARGINS = [(0.5, 0.5, 0.0), (0.5, 0.25, 0.25), (1 / 3, 1 / 3, 1 / 3), (0.9, 0.1, 0.0), (0.98, 0.01, 0.01)]
 
 
@@ -213,8 +229,8 @@ def test_no_exact_tail_of_few_records_exceeds_the_bound(statistic, kind, n_class
         y = np.repeat(np.tile([0, 1], 3), table.ravel())
         target = NumericTarget(y * 0.8 + 0.1, UNIT) if n_classes is None else ClassTarget(y, 2)
         scores[i] = measure.scorer(target, None).score(x, scale)
-    law = measure.null_law(n, None if scale is UNIT else scale.n_labels)
-    assert isinstance(law, BoundedLaw)
+    law = measure.null_law(n, scale)
+    assert isinstance(law, ScoreBound)
     log_ways = gammaln(n + 1) - gammaln(tables + 1).sum(axis=(1, 2))
     for p, q in product(MARGINS, [(0.5, 0.5), (0.2, 0.8), (0.03, 0.97)]):
         cells = np.outer(p, q)
@@ -225,3 +241,20 @@ def test_no_exact_tail_of_few_records_exceeds_the_bound(statistic, kind, n_class
         assert (law.p_values(np.maximum(least, 0), None) >= exact - 1e-12).all()
     if n == 16:  # then the bound is not vacuous
         assert law.p_values(np.array([1.0]), None) < (1 if kind == "labels" else 0.2)
+
+
+@pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
+@pytest.mark.parametrize("n_classes", [None, 3])
+@pytest.mark.combinations
+def test_the_fewer_integers_the_smaller_the_p_values(statistic, n_classes):
+    """More integers than master parts are numbers."""
+    measure = statistic_named(statistic, "miller-madow").measure("auto", "auto", 2000, 1.0, n_classes)
+    scores = np.linspace(0.02, 0.2, 10)
+    kinds = [Integers(0, n - 1).encoded for n in (2, 5, 21, 121, 10**5)]
+    tails = np.array([measure.null_law(2000, kind).p_values(scores, None) for kind in [*kinds, UNIT]])
+    assert (tails[:-1] <= 1.1 * tails[1:] + 1e-20).all()  # a score counts as the next point of its own bound
+    np.testing.assert_array_equal(tails[-2], tails[-1])
+    of_levels = (tails[-1] < 0.1) & (tails[-1] > 1e-12)  # in deeper tails, grids that integers leave alone count most
+    assert of_levels.any()
+    assert (tails[0] < 0.5 * tails[-1])[of_levels].all()
+    assert (tails[0] < 0.05 * tails[-1])[of_levels].any()

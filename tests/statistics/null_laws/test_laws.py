@@ -1,14 +1,12 @@
 """p-values from what is known of the scores of independent variables: no tail is larger, with noise or without."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from skdpmic.privacy.mechanisms import GRID, CubeLaw, GaussianMechanism, KNormMechanism, LaplaceMechanism
 from skdpmic.statistics import null_laws as laws
-from skdpmic.statistics.null_laws import BoundedLaw
+from skdpmic.statistics.null_laws import ScoreBound
 from tests.privacy.laws import half_width_pmf
 
 NOISES = {
@@ -38,14 +36,14 @@ SCORES, SHARES = np.array([0.0, 0.05, 0.2, 0.6]), np.array([0.5, 0.3, 0.15, 0.05
 def bound_of_known_distribution(n_points=2000):
     points = np.linspace(0, 1, n_points + 1)
     tails = np.array([1.0, *(SHARES[SCORES >= point - 1e-12].sum() for point in points[1:])])
-    return SimpleNamespace(scores=points, tails=tails)
+    return ScoreBound(points, tails)
 
 
 @ANY_NOISE
 def test_p_values_of_a_bounded_law_are_its_tails_with_noise_rounded_up(noise):
     least = np.array([0.01, 0.04, 0.1, 0.19, 0.3, 0.55, 0.7, 0.95])
     exact = tail(SCORES, SHARES, noise, least)
-    p_values = BoundedLaw(bound_of_known_distribution()).p_values(least, noise)
+    p_values = bound_of_known_distribution().p_values(least, noise)
     assert (p_values >= exact - 1e-12).all()
     step = 1 / 2000 + 3 * GRID
     assert (p_values <= tail(SCORES, SHARES, noise, least - step) + 1e-12).all()
@@ -55,11 +53,9 @@ def test_p_values_of_a_bounded_law_are_its_tails_with_noise_rounded_up(noise):
 def test_a_score_between_two_points_of_a_bound_counts_as_the_larger_one(noise):
     """No distribution within the bound has a larger tail; this one has scores between the points."""
     points = np.array([0.0, 0.1, 0.3, 1.0])
-    bound = SimpleNamespace(
-        scores=points, tails=np.array([1.0, *(SHARES[SCORES >= point].sum() for point in points[1:])])
-    )
+    bound = ScoreBound(points, np.array([1.0, *(SHARES[SCORES >= point].sum() for point in points[1:])]))
     least = np.array([0.01, 0.04, 0.1, 0.19, 0.3, 0.55, 0.7, 0.95])
-    p_values = BoundedLaw(bound).p_values(least, noise)
+    p_values = bound.p_values(least, noise)
     assert (p_values >= tail(SCORES, SHARES, noise, least) - 1e-12).all()
     larger = points[np.minimum(np.searchsorted(points, SCORES, side="right"), 3)]
     assert (p_values <= tail(larger, SHARES, noise, least - 3 * GRID) + 1e-12).all()

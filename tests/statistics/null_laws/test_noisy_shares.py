@@ -49,7 +49,7 @@ def test_no_exact_tail_of_scores_with_noisy_shares_exceeds_the_bound(kind, q, sc
                 learnt = replace(measure, target_shares=TargetShares((1, 2), (share, 1 - share), Fraction(scale), n))
                 scores.append(learnt.scorer(ClassTarget(y, 2), None).score(x, kind_of_x))
                 probabilities.append(chance * weight)
-        law = learnt.null_law(n, None if kind_of_x is UNIT else 2)
+        law = learnt.null_law(n, kind_of_x)
         least, exact = exact_tail(np.array(scores) - 1e-12, np.array(probabilities))
         assert exact[0] == pytest.approx(1, abs=1e-6)
         assert (law.p_values(np.maximum(least, 0), None) >= exact - 1e-9).all()
@@ -94,7 +94,7 @@ def test_the_bound_does_not_depend_on_the_released_shares():
     laws = []
     for shares in ((0.2, 0.3, 0.5), (0.6, 0.3, 0.1)):
         margin = TargetShares((1, 2, 3), tuple(map(Fraction, shares)), Fraction(20), 500)
-        laws.append(replace(measure, target_shares=margin).null_law(500, None)._bound)
+        laws.append(replace(measure, target_shares=margin).null_law(500, UNIT))
     assert laws[0] is laws[1]
 
 
