@@ -154,7 +154,7 @@ class PlanDisplay(Display):
         >>> from skdpmic.plotting import PlanDisplay
         >>> display = PlanDisplay.from_plan(n_features=20, k=5, epsilons=(0.1, 1))
         >>> display.enough
-        [12200, 363]
+        [12300, 396]
         """
         require(release in (None, "scores", "names"), "release must be 'scores' or 'names'", release)
         show = show or ("found" if k is not None and release != "scores" else "error")

@@ -4,6 +4,7 @@ import functools
 import inspect
 import math
 from bisect import bisect_left
+from collections import UserList
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from fractions import Fraction
@@ -126,6 +127,7 @@ def _has_one_column_for_each(step):
 def _columns_of(place, transformer, columns):
     """The number and the names of the columns of a transformer; raise unless they are there, as far as is known."""
     n_features, names = place.n_features, place.names
+    columns = columns.data if isinstance(columns, UserList) else columns  # the remainder's in 1.6, which warn when read
     asked = list(columns) if np.ndim(columns) else [columns]
     at, named = [each for each in asked if is_whole(each)], [each for each in asked if isinstance(each, str)]
     missing = [] if n_features is UNKNOWN else [each for each in at if not -n_features <= each < n_features]
