@@ -72,7 +72,7 @@ def rho_for(epsilon, delta):
     rho, _ = _turning_point(lambda rho: delta_of(rho, epsilon) <= delta)
     if rho == 0:
         raise ValueError(f"epsilon and delta must be larger, got {quoted(epsilon)} and {quoted(delta)}.")
-    return _rounded_down(rho)
+    return rounded_down(rho)
 
 
 def epsilon_of(rho, delta):
@@ -103,9 +103,9 @@ def epsilon_within(rho, delta):
     """
     if rho <= 0:
         return 0.0
-    epsilon = _rounded_down(min(epsilon_of(float(rho), delta), _LARGE))
+    epsilon = rounded_down(min(epsilon_of(float(rho), delta), _LARGE))
     while epsilon > 0 and rho_for(epsilon, delta) > rho:
-        epsilon = _rounded_down(epsilon * (1 - 2.0**-_BITS))
+        epsilon = rounded_down(epsilon * (1 - 2.0**-_BITS))
     return epsilon
 
 
@@ -154,7 +154,7 @@ def _root(increasing, low, high):
     return low
 
 
-def _rounded_down(number):
+def rounded_down(number):
     mantissa, exponent = math.frexp(number)
     return math.ldexp(math.floor(math.ldexp(mantissa, _BITS)), exponent - _BITS)
 

@@ -166,6 +166,110 @@ def discrete_gaussian(sigma2, size, random_bytes):
     return _in_blocks(lambda size: _until_kept(nearly_gaussian, size), size)
 
 
+def rounded_gaussian(sigma2, size, random_bytes):
+    """Integers nearest to normal numbers of this variance: ``P(z) = Phi((z + 1/2) / sigma) - Phi((z - 1/2) / sigma)``.
+
+    Half of a normal number is in the cell from h / 2 to (h + 1) / 2 with a probability proportional to the integral of
+    ``exp(-(h + u)**2 / (8 sigma2))`` over u in [0, 1]. So h is drawn with ``exp(-h**2 / (8 sigma2))``, and kept with the
+    mean of ``exp(-(2 h u + u**2) / (8 sigma2))`` over a uniform u: that is the probability that u lies below each of a
+    Poisson number of other uniform numbers, of mean ``2 h / (8 sigma2)``, and below one of each of a Poisson number of
+    pairs, of mean ``1 / (8 sigma2)``. Only the order of these numbers matters, so none of them is drawn.
+
+    Parameters
+    ----------
+    sigma2 : int or Fraction, above 0
+    size : int
+    random_bytes : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    ndarray of shape (size,)
+        int64, or Python integers if one of them is 2**60 or more.
+    """
+    p, q = Fraction(8 * Fraction(sigma2)).as_integer_ratio()
+
+    def signed(size):
+        cells = _half_gaussian(4 * Fraction(sigma2), size, random_bytes)
+        exact = cells.astype(object) if int(cells.max(initial=0)) * 2 * q > _LIMIT or p > _LIMIT else cells
+        singles = _poisson(2 * q * exact, p, random_bytes)
+        pairs = _poisson(np.full(size, q, dtype=exact.dtype), p, random_bytes)
+        kept = _is_least(singles, pairs, random_bytes)
+        negative = uniform_below(2, size, random_bytes) == 0
+        nearest = (cells + 1) // 2
+        return np.where(negative, -nearest, nearest), kept
+
+    return _in_blocks(lambda size: _until_kept(signed, size), size)
+
+
+def _half_gaussian(sigma2, size, random_bytes):
+    """Integers z >= 0 with ``P(z)`` proportional to ``exp(-z**2 / (2 sigma2))``, from geometric ones of scale t.
+
+    With t the next integer above sigma, z is kept with probability ``exp(-(z - sigma2 / t)**2 / (2 sigma2))``.
+    """
+    p, q = Fraction(sigma2).as_integer_ratio()
+    t = math.isqrt(p // q) + 1
+
+    def nearly(size):
+        candidates = geometric(t, size, random_bytes)
+        squares = (candidates.astype(object) * (t * q) - p) ** 2
+        return candidates, _bernoulli_exp_any(squares, 2 * p * q * t**2, random_bytes)
+
+    return _until_kept(nearly, size)
+
+
+def _is_least(singles, pairs, random_bytes):
+    """Whether one of 1 + singles + 2 pairs numbers in random order is below all singles, and below one of each pair.
+
+    The least of all numbers is each of them with the same chance. If it is in a pair, the other one becomes a single.
+    """
+    is_least = np.ones(len(singles), dtype=bool)
+    running = np.flatnonzero(singles + pairs)
+    while len(running):
+        n_singles, n_pairs = singles[running], pairs[running]
+        n_numbers, least = 1 + n_singles + 2 * n_pairs, np.zeros(len(running), dtype=np.int64)
+        for bound in np.unique(n_numbers):
+            among = n_numbers == bound
+            least[among] = uniform_below(int(bound), np.count_nonzero(among), random_bytes)
+        is_least[running[(least > 0) & (least <= n_singles)]] = False
+        running = running[least > n_singles]
+        pairs[running] -= 1
+        singles[running] += 1
+    return is_least
+
+
+def _poisson(numerators, denominator, random_bytes):
+    """Poisson numbers of mean ``numerator / denominator`` each: thinned ones of mean 1."""
+    counts, left = np.zeros(len(numerators), dtype=np.int64), numerators.copy()
+    running = np.flatnonzero(left > 0)
+    while len(running):
+        share = np.minimum(left[running], denominator)
+        owners = np.repeat(np.arange(len(running)), _poisson_of_one(len(running), random_bytes))
+        hits = owners[uniform_below(denominator, len(owners), random_bytes) < share[owners]]
+        counts[running] += np.bincount(hits, minlength=len(running))
+        left[running] -= share
+        running = running[left[running] > 0]
+    return counts
+
+
+def _poisson_of_one(size, random_bytes):
+    """Integers with ``P(n) = exp(-1) / n!``: ``2**-(n + 1)``, kept with probability ``2**(n - 1) / n!``."""
+
+    def nearly(size):
+        numbers, running = np.zeros(size, dtype=np.int64), np.arange(size)
+        while len(running):
+            running = running[uniform_below(2, len(running), random_bytes) == 1]
+            numbers[running] += 1
+        kept = (numbers > 0) | (uniform_below(2, size, random_bytes) == 0)
+        factor = 3
+        while len(running := np.flatnonzero(kept & (numbers >= factor))):
+            kept[running] = uniform_below(factor, len(running), random_bytes) < 2
+            factor += 1
+        return numbers, kept
+
+    return _until_kept(nearly, size)
+
+
 def clamped(noisy):
     """Noisy counts as int64: the noise of a tiny budget may not fit, and a count beyond 2**62 says nothing."""
     return np.clip(noisy, -(2**62), 2**62).astype(np.int64)
