@@ -87,6 +87,7 @@ def share_of(sizes, shape, n_features, k, law, tolerance):
     at_random = _best(noise, k)  # by the same noise, so that it cancels out
     for size in sizes:
         below = np.maximum(size * (scores[k - 1] - scores), 1e-300)
+        # Half of the sizes near this one are smaller; without a tolerance, only what is not below counts.
         counts = np.clip(0.5 + np.log((tolerance + 1e-290) / below) / _SPREAD, 0, 1)
         counted.append(counts[_best(size * scores + noise, k)].mean())
         by_chance.append(counts[at_random].mean())

@@ -19,6 +19,7 @@ from skdpmic.release.path import FitPlan, check_budget_and_run
 from skdpmic.statistics.chance import ChanceScores
 from skdpmic.statistics.measure import Statistic
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import kind_of
 from skdpmic.table.facts import PublicFacts, n_candidates, refuse_no_choice
 from skdpmic.table.records import Shape, read_records
@@ -100,7 +101,8 @@ class ScoringPlan(FitPlan):
     def _finds_nearly_as_much(self, joint, single, n_candidates, n_groups):
         """Whether joint choices have little noise, with which a plan finds nearly as much as with single scores."""
         signal = 1.0 if self.max_weight is None else USUAL_MEAN
-        sensitivity = (2 if joint.spends_on_target or self.shares is not None else 4) / n_groups
+        knows_shares, are_weighted = joint.spends_on_target or self.shares is not None, self.max_weight is not None
+        sensitivity = mtv_r_sensitivity(n_groups, knows_target_shares=knows_shares, are_weighted=are_weighted)
         if sensitivity / joint.epsilon_per_feature > _MOST_NOISE_OF_JOINT * signal:
             return False
         laws = [release.noise_for(math.ceil(sensitivity / GRID)).law for release in (joint, single)]
